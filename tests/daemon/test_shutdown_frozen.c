@@ -12,6 +12,7 @@
 #include "lib/box/send.h"
 #include "lib/box/v1freezer.h"
 #include "lib/claim.h"
+#include "lib/shutdown/margin.h"
 #include "lib/shutdown/shutscene.h"
 
 #define S_NS 1000000000ULL
@@ -58,7 +59,7 @@ static void expect_named(const struct shutscene *s, const struct box *box, uint6
 	json_decref(rec);
 }
 
-/* Two seconds before logind's limit, with the container still there, and not earlier. */
+/* The margin before logind's limit, with the container still there, and not earlier. */
 static void expect_released(struct shutscene *s, const struct box *box, uint64_t announced_ns,
 			    uint64_t limit_ns)
 {
@@ -71,7 +72,8 @@ static void expect_released(struct shutscene *s, const struct box *box, uint64_t
 	assert_int_equal(jrec_int(rec, "limit_ns", 0), limit_ns);
 	assert_true(jrec_int(rec, "containers_left", 0) >= 1);
 	json_decref(rec);
-	assert_in_range(at_ns, announced_ns + limit_ns - 2 * S_NS, announced_ns + limit_ns - 1);
+	assert_in_range(at_ns, announced_ns + limit_ns - margin_ns(limit_ns),
+			announced_ns + limit_ns - 1);
 	shutscene_await_locks(s, 1);
 	assert_int_equal(kill(box->init_pid, 0), 0);
 }

@@ -5,6 +5,7 @@
 
 #include "lib/claim.h"
 #include "lib/engine/world_meta.h"
+#include "lib/shutdown/margin.h"
 #include "lib/shutdown/shutworld.h"
 
 #define ID_D2 HEX_64("f")
@@ -403,7 +404,7 @@ static void test_restarted(void **state)
 	again.start_ns = ASKED + SEC(4);
 	ends(&w, ASKED + SEC(4), CG_WEB, &again);
 	assert_non_null(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED));
-	at = ANNOUNCED + LIMIT - SHUTDOWN_LIMIT_MARGIN_NS;
+	at = ANNOUNCED + LIMIT - margin_ns(LIMIT);
 	shutworld_pass(&w, at);
 	restart(&w, at, 5102);
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 3);

@@ -732,13 +732,13 @@ static void test_limit(void **state)
 	struct shutstage s;
 
 	begin(&s, true);
-	shutstage_announce(&s, 9);
+	shutstage_announce(&s, 8);
 	shutstage_holders(&s, "");
 	shutstage_plain(&s, SHUTDOWN_EV_UNITS_STOPPED);
 	ask(&s, 1, "web");
 	shutstage_run(&s, 5.5);
 	(void)shutstage_log(&s);
-	shutstage_run(&s, 7);
+	shutstage_run(&s, 7.2);
 	assert_non_null(strstr(shutstage_log(&s), "released limit\nflush\n"));
 	shutstage_plain(&s, SHUTDOWN_EV_FLUSHED);
 	end(&s, 1, "web");

@@ -243,7 +243,7 @@ static void test_bounds(void **state)
 	} rows[] = {
 		{60, 0, false, 10, "released api-unreachable"},
 		{60, 3 * S, false, 3, "released status-late"},
-		{8, 0, false, 6, "released status-late"},
+		{8, 0, false, 7.2, "released status-late"},
 		{60, 0, true, 0, "released api-server-stopped"},
 	};
 

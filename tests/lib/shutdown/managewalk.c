@@ -381,7 +381,7 @@ static void forget(struct managewalk *w)
 
 static void announce(struct managewalk *w)
 {
-	static const uint64_t limits[] = {0, 2001, 5000, 30000, 60000, 60000, 120000};
+	static const uint64_t limits[] = {0, 500, 5000, 30000, 60000, 60000, 120000};
 	struct shutdown_event event = {.type = SHUTDOWN_EV_ANNOUNCED};
 	uint64_t limit_ns = limits[managewalk_roll(w, 7)] * MS;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/shutdown/managewalk_priv.h"
+#include "lib/shutdown/margin.h"
 
 const char *const managewalk_uids[PODS] = {"web", "dns", "api"};
 
@@ -66,9 +67,7 @@ static bool is_empty(const struct managewalk *w, size_t group)
 
 static uint64_t deadline(const struct managewalk *w)
 {
-	uint64_t ns = w->limit_ns > 2 * S ? w->limit_ns - 2 * S : 0;
-
-	return __builtin_add_overflow(w->announced_ns, ns, &ns) ? UINT64_MAX : ns;
+	return w->announced_ns + w->limit_ns - margin_ns(w->limit_ns);
 }
 
 /* It came after the last group and the limit: what restarts it does so for ever. */
@@ -627,8 +626,8 @@ void managewalk_check(struct managewalk *w)
 	}
 	if (!w->lock)
 		return;
-	managewalk_must(w, w->now_ns < deadline(w) + 2 * S,
+	managewalk_must(w, w->now_ns < w->announced_ns + w->limit_ns,
 			"the lock never outlasts logind's limit");
 	managewalk_must(w, status.state != SHUTDOWN_GOING || w->now_ns < deadline(w),
-			"it releases two seconds before the limit");
+			"it releases a margin before the limit");
 }

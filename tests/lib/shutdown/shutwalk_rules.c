@@ -2,6 +2,7 @@
 /* What must be true of every shutdown, told independently of how core/shutdown comes to it. */
 #include <string.h>
 
+#include "lib/shutdown/margin.h"
 #include "lib/shutdown/shutwalk_priv.h"
 
 void shutwalk_break(struct shutwalk *w, const char *sentence)
@@ -16,16 +17,16 @@ static void must(struct shutwalk *w, bool holds, const char *sentence)
 		shutwalk_break(w, sentence);
 }
 
-static uint64_t end(const struct shutwalk *w, uint64_t margin_ns)
+static uint64_t end(const struct shutwalk *w, uint64_t before_ns)
 {
-	uint64_t ns = w->limit_ns > margin_ns ? w->limit_ns - margin_ns : 0;
+	uint64_t ns = w->limit_ns - before_ns;
 
 	return __builtin_add_overflow(w->announced_ns, ns, &ns) ? UINT64_MAX : ns;
 }
 
 uint64_t shutwalk_deadline(const struct shutwalk *w)
 {
-	return end(w, 2 * SHUTWALK_S);
+	return end(w, margin_ns(w->limit_ns));
 }
 
 bool shutwalk_lives(const struct shutwalk_container *c)
@@ -414,11 +415,11 @@ void shutwalk_check(struct shutwalk *w)
 	if (!w->on || !w->lock)
 		return;
 	must(w, w->seen_ns < end(w, 0), "the lock never outlasts logind's limit");
-	must(w, w->wake_ns && w->wake_ns <= end(w, SHUTWALK_S),
+	must(w, w->wake_ns && w->wake_ns <= end(w, margin_ns(w->limit_ns) / 2),
 	     "it wakes in time for logind's limit");
 	if (status.state != SHUTDOWN_GOING)
 		return;
-	must(w, w->seen_ns < shutwalk_deadline(w), "it lets go two seconds before the limit");
+	must(w, w->seen_ns < shutwalk_deadline(w), "it lets go a margin before the limit");
 	if (w->config.mode == SHUTDOWN_OBSERVE)
 		check_observe(w);
 	else

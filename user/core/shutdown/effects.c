@@ -66,23 +66,30 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 	shutdown_report(sd, &record);
 }
 
-static uint64_t before_limit(const struct shutdown *sd, uint64_t margin_ns)
+static uint64_t margin(uint64_t limit_ns)
 {
-	uint64_t from_ns = shutdown_sum(sd->announced_ns, sd->by_hand_ns);
+	uint64_t margin_ns = limit_ns / 10;
 
-	if (sd->limit_ns < margin_ns)
-		return from_ns;
-	return shutdown_sum(from_ns, sd->limit_ns - margin_ns);
+	if (margin_ns > SHUTDOWN_MARGIN_MAX_NS)
+		margin_ns = SHUTDOWN_MARGIN_MAX_NS;
+	if (margin_ns < SHUTDOWN_MARGIN_MIN_NS)
+		margin_ns = SHUTDOWN_MARGIN_MIN_NS;
+	return margin_ns < limit_ns / 2 ? margin_ns : limit_ns / 2;
+}
+
+static uint64_t before_limit(const struct shutdown *sd, uint64_t ns)
+{
+	return shutdown_sum(shutdown_sum(sd->announced_ns, sd->by_hand_ns), sd->limit_ns - ns);
 }
 
 uint64_t shutdown_deadline(const struct shutdown *sd)
 {
-	return before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS);
+	return before_limit(sd, margin(sd->limit_ns));
 }
 
 uint64_t shutdown_flush_end(const struct shutdown *sd)
 {
-	uint64_t last_ns = before_limit(sd, SHUTDOWN_LIMIT_MARGIN_NS / 2);
+	uint64_t last_ns = before_limit(sd, margin(sd->limit_ns) / 2);
 	uint64_t end_ns = shutdown_sum(sd->flush_ns, SHUTDOWN_FLUSH_NS);
 
 	return end_ns < last_ns ? end_ns : last_ns;

@@ -39,7 +39,13 @@
 #define SHUTDOWN_VOLUME_MAX   256
 
 #define SHUTDOWN_OVERDUE_SLACK_NS 2000000000ULL
-#define SHUTDOWN_LIMIT_MARGIN_NS  2000000000ULL /* release so long before logind's limit */
+/* The lock is released a tenth of logind's limit before it, within these bounds; of a limit that is
+ * shorter than twice the least, half of it before. The first half of the margin is for records to
+ * be out, the second for the lock to be closed and logind to see that. logind's time begins a
+ * moment before its announcement: it asks systemd about the target in between
+ * (bus_manager_shutdown_or_sleep_now_or_later() of src/login/logind-dbus.c). */
+#define SHUTDOWN_MARGIN_MIN_NS	  250000000ULL
+#define SHUTDOWN_MARGIN_MAX_NS	  2000000000ULL
 #define SHUTDOWN_LIMIT_DEFAULT_NS 5000000000ULL /* logind's own */
 #define SHUTDOWN_FLUSH_NS	  1000000000ULL /* how long records may take to be out */
 #define SHUTDOWN_TICK_NS	  1000000000ULL
