@@ -201,6 +201,32 @@ static void the_recorder_waits_for_the_last_container(void **state)
 	shutscene_end(s);
 }
 
+/* Nothing says any more who holds a lock; the lock itself needs no bus. */
+static void the_recorder_holds_without_the_bus(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	struct box one, other;
+	struct sent sent;
+
+	shutscene_box(s, "one", &one);
+	shutscene_box(s, "other", &other);
+	logindmock_announce(&s->mock, true, "poweroff");
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, one.init_pid, SIGTERM, &sent),
+			 0);
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, other.init_pid, SIGTERM, &sent),
+			 0);
+	logindmock_kill_bus(&s->mock);
+	assert_true(service_await_log(s->service, "cannot query logind: "));
+	assert_int_equal(box_remove(&one), 0);
+	json_decref(shutscene_await_record(s, "{'type':'stop','pod':{'name':'one'}}"));
+	assert_null(shutscene_find(s, "{'type':'shutdown','event':'released'}"));
+	assert_int_equal(box_remove(&other), 0);
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'released',"
+					      "'reason':'all-empty','lock_held':true}"));
+	shutscene_end(s);
+}
+
 static void limit_descriptors(const struct shutscene *s, rlim_t soft)
 {
 	struct rlimit limit;
@@ -475,6 +501,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SHUTSCENE_CLAIM("the recorder holds the lock until the last container is empty",
 				the_recorder_waits_for_the_last_container),
+		SHUTSCENE_CLAIM("... also when the bus is gone in between",
+				the_recorder_holds_without_the_bus),
 		SHUTSCENE_CLAIM(
 			"a container that cannot be looked at for lack of descriptors is not empty",
 			a_look_without_descriptors_is_no_end),

@@ -71,8 +71,8 @@ static void test_observe(void **state)
 	} rows[] = {
 		{false, "kubelet", 0, 0, "announced\nreleased all-empty\nflush\ndrop\n"},
 		{true, "", 0, 0, "announced\nreleased no-other-lock\nflush\ndrop\n"},
-		{true, NULL, 0, 0, "announced\nreleased locks-unknown\nflush\ndrop\n"},
-		{true, "?", 1, 1, "announced\nreleased locks-unknown\nflush\ndrop\n"},
+		{true, NULL, 28, 28, "announced\nreleased limit\nflush\ndrop\n"},
+		{true, "?", 28, 28, "announced\nreleased limit\nflush\ndrop\n"},
 		{true, "kubelet", 28, 28, "announced\nreleased limit\nflush\ndrop\n"},
 		{true, "kubelet", 29, 99, "announced\nreleased limit\nflush\ndrop\n"},
 	};
@@ -119,6 +119,83 @@ static void test_observe_ends(void **state)
 	assert_string_equal(shutstage_log(&s), "drop\n");
 	shutstage_plain(&s, SHUTDOWN_EV_STOPPING);
 	assert_string_equal(shutstage_log(&s), "ended\n");
+	shutstage_end(&s);
+}
+
+/* Two containers; who holds is known for 5 s, and then logind is away. */
+static void begin_in_the_dark(struct shutstage *s, const char *who, bool stops)
+{
+	struct shutdown_container a = web, b = web;
+
+	b.id = 8;
+	shutstage_begin(s, SHUTDOWN_OBSERVE, 0);
+	shutstage_container(s, &a);
+	shutstage_container(s, &b);
+	shutstage_hold(s);
+	shutstage_announce(s, 30);
+	shutstage_holders(s, who);
+	shutstage_run(s, 4);
+	a.asked_ns = b.asked_ns = shutstage_at(4);
+	if (stops) {
+		shutstage_container(s, &a);
+		shutstage_container(s, &b);
+	}
+	shutstage_run(s, 5);
+	assert_string_equal(shutstage_log(s), "announced\n");
+	shutstage_plain(s, SHUTDOWN_EV_LOGIND_DOWN);
+	shutstage_holders(s, NULL);
+	s->who = NULL;
+}
+
+static void leaves(struct shutstage *s, uint64_t id)
+{
+	struct shutdown_container c = web;
+
+	c.id = id;
+	c.populated = false;
+	shutstage_container(s, &c);
+}
+
+static void test_dark(void **state)
+{
+	struct shutstage s;
+
+	begin_in_the_dark(&s, "kubelet", true);
+	shutstage_run(&s, 10);
+	leaves(&s, 7);
+	shutstage_run(&s, 20);
+	assert_string_equal(shutstage_log(&s), "");
+	leaves(&s, 8);
+	assert_string_equal(shutstage_log(&s), "released all-empty\nflush\n");
+	shutstage_end(&s);
+	/* A kubelet that held its lock may stop them yet. */
+	begin_in_the_dark(&s, "kubelet", false);
+	shutstage_run(&s, 27.9);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 28);
+	assert_string_equal(shutstage_log(&s), "released limit\nflush\n");
+	shutstage_end(&s);
+	begin_in_the_dark(&s, "unattended-upgrades", true);
+	shutstage_run(&s, 27.9);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 28);
+	assert_string_equal(shutstage_log(&s), "released limit\nflush\n");
+	shutstage_end(&s);
+	/* There is none to wait for. */
+	begin_in_the_dark(&s, "unattended-upgrades", false);
+	shutstage_run(&s, 5.05);
+	assert_string_equal(shutstage_log(&s), "released locks-unknown\nflush\n");
+	shutstage_end(&s);
+	/* It is back. */
+	begin_in_the_dark(&s, "kubelet", true);
+	shutstage_run(&s, 10);
+	shutstage_plain(&s, SHUTDOWN_EV_LOGIND_UP);
+	shutstage_holders(&s, "kubelet");
+	shutstage_run(&s, 15);
+	assert_string_equal(shutstage_log(&s), "");
+	s.who = "";
+	shutstage_run(&s, 15.1);
+	assert_string_equal(shutstage_log(&s), "released no-other-lock\nflush\n");
 	shutstage_end(&s);
 }
 
@@ -457,6 +534,8 @@ int main(void)
 		CLAIM("observe lets go at once where nobody else holds", test_observe),
 		CLAIM("observe lets go when the last container is empty", test_observe_ends),
 		CLAIM("observe holds alone for 100 ms at most", test_alone),
+		CLAIM("observe holds in the dark while containers are stopped, as assist does",
+		      test_dark),
 		CLAIM("others hold the node up when they do so 5 s after the last container",
 		      test_held_up),
 		CLAIM("the lock goes before the limit by a margin that fits it, and is gone after half of "

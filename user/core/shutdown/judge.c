@@ -303,19 +303,6 @@ static void judge_containers(struct shutdown *sd)
 	}
 }
 
-static bool observe_releases(struct shutdown *sd, enum shutdown_reason *ret)
-{
-	if (shutdown_survey(sd)->living == 0)
-		*ret = SHUTDOWN_ALL_EMPTY;
-	else if (logind_is_silent(sd))
-		*ret = SHUTDOWN_LOCKS_UNKNOWN;
-	else if (sd->holders.known && sd->holders.n == 0)
-		*ret = SHUTDOWN_NO_OTHER_LOCK;
-	else
-		*ret = SHUTDOWN_LIMIT;
-	return *ret != SHUTDOWN_LIMIT;
-}
-
 /* Containers are being stopped, or the kubelet has yet to stop those that live. */
 static bool is_driven(struct shutdown *sd)
 {
@@ -325,6 +312,20 @@ static bool is_driven(struct shutdown *sd)
 	if (sd->config.mode == SHUTDOWN_MANAGE)
 		return !shutdown_drive_is_over(sd);
 	return s->stopping > 0 || (s->living > 0 && kubelet);
+}
+
+/* While logind does not answer, it holds as long as assist would. */
+static bool observe_releases(struct shutdown *sd, enum shutdown_reason *ret)
+{
+	if (shutdown_survey(sd)->living == 0)
+		*ret = SHUTDOWN_ALL_EMPTY;
+	else if (logind_is_silent(sd))
+		*ret = is_driven(sd) ? SHUTDOWN_LIMIT : SHUTDOWN_LOCKS_UNKNOWN;
+	else if (sd->holders.known && sd->holders.n == 0)
+		*ret = SHUTDOWN_NO_OTHER_LOCK;
+	else
+		*ret = SHUTDOWN_LIMIT;
+	return *ret != SHUTDOWN_LIMIT;
 }
 
 /* A graced that was started when pods were being stopped already has to receive their records

@@ -8,12 +8,14 @@
  * time in which nothing ran (a suspend, a paused machine) counts only against logind's limit.
  *
  * SHUTDOWN_OBSERVE changes nothing: it releases when every kubepods container is empty or no
- * other delay lock is held. SHUTDOWN_ASSIST holds while a container is being stopped, ends those
- * whose own time is over without a SIGKILL, and waits for their pods' last status: up to logind's
- * limit while the source of it answers. It queries that once a pod is empty and every second from
- * then on. It also waits until the volumes of these pods are unmounted, while the kubelet lives.
- * SHUTDOWN_MANAGE ends the pods itself, group by group, as the kubelet would, with or without a
- * lock, and releases when every container that it may end is empty.
+ * other delay lock is held. While logind does not say who holds any, it holds while a container is
+ * being stopped or the kubelet has yet to stop one, as ASSIST does. SHUTDOWN_ASSIST holds while a
+ * container is being stopped, ends those whose own time is over without a SIGKILL, and waits for
+ * their pods' last status: up to logind's limit while the source of it answers. It queries that
+ * once a pod is empty and every second from then on. It also waits until the volumes of these pods
+ * are unmounted, while the kubelet lives. SHUTDOWN_MANAGE ends the pods itself, group by group, as
+ * the kubelet would, with or without a lock, and releases when every container that it may end is
+ * empty.
  */
 #ifndef CORE_SHUTDOWN_SHUTDOWN_H
 #define CORE_SHUTDOWN_SHUTDOWN_H
@@ -346,7 +348,8 @@ enum shutdown_state {
 /* Why the lock is released. */
 enum shutdown_reason {
 	SHUTDOWN_NO_OTHER_LOCK, /* "no-other-lock": observe */
-	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind did not answer in time */
+	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind does not answer, and none is
+				   stopped */
 	SHUTDOWN_ALL_EMPTY,	/* "all-empty": observe; every kubepods container */
 	/* "nobody-stops": no pod was stopped, and the kubelet is done. Where this program came to a
 	 * shutdown under way, it first waits for SHUTDOWN_JOIN_NS to hear of those that are. */
