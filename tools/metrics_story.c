@@ -258,6 +258,7 @@ static void fill(struct metrics *m)
 	m->n_programs = 1;
 	m->boot.on = m->shutdown.on = m->shutdown.held = true;
 	m->control.on = m->checkpoint.on = m->api.events.on = m->api.statuses.on = true;
+	m->shutdown.delay_known = true;
 	m->shutdown.delay_max_ns = 60 * (uint64_t)SECOND_NS;
 	m->shutdown.n_groups = 1;
 	m->overhead_known = m->process_known = true;

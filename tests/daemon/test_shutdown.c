@@ -201,6 +201,27 @@ static void the_recorder_waits_for_the_last_container(void **state)
 	shutscene_end(s);
 }
 
+/* logind says so when it is asked again, at the announcement. */
+static void no_lock_is_held_for_a_logind_that_waits_for_none(void **state)
+{
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	struct box box;
+	json_t *rec;
+
+	shutscene_box(s, "deaf", &box);
+	logindmock_set_limit(&s->mock, 0);
+	logindmock_announce(&s->mock, true, "poweroff");
+	rec = shutscene_await_record(s, "{'type':'shutdown','event':'released',"
+					"'reason':'limit','lock_held':true}");
+	assert_int_equal(jrec_int(rec, "limit_ns", -1), 0);
+	assert_int_equal(jrec_int(rec, "containers_left", 0), 1);
+	json_decref(rec);
+	shutscene_await_locks(s, 1);
+	shutscene_await_metric(s, "graced_shutdown_delay_max_seconds", NULL, 0);
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 /* Nothing says any more who holds a lock; the lock itself needs no bus. */
 static void the_recorder_holds_without_the_bus(void **state)
 {
@@ -503,6 +524,8 @@ int main(void)
 				the_recorder_waits_for_the_last_container),
 		SHUTSCENE_CLAIM("... also when the bus is gone in between",
 				the_recorder_holds_without_the_bus),
+		SHUTSCENE_CLAIM("no lock is held for a logind that waits for none",
+				no_lock_is_held_for_a_logind_that_waits_for_none),
 		SHUTSCENE_CLAIM(
 			"a container that cannot be looked at for lack of descriptors is not empty",
 			a_look_without_descriptors_is_no_end),

@@ -40,7 +40,7 @@ static void check(const struct row *row)
 static void test_decide(void **state)
 {
 	static const struct row rows[] = {
-		{"nothing known", {}, 0, 40 * S, false, 0, NULL},
+		{"no wait at all", {}, 0, 40 * S, true, 40 * S, NULL},
 		{"nothing needed", {}, 5 * S, 0, false, 0, NULL},
 		{"enough already", {}, 40 * S, 40 * S, false, 0, NULL},
 		{"too little", {}, 5 * S, 40 * S, true, 40 * S, NULL},

@@ -317,6 +317,21 @@ static void test_limits(void **state)
 	}
 }
 
+/* logind goes on before anything could be done: nothing is waited for, not even records. */
+static void test_no_delay(void **state)
+{
+	for (unsigned int mode = 0; mode < SHUTDOWN_MODE_COUNT; mode++) {
+		struct shutstage s;
+
+		shutstage_begin(&s, mode, 0);
+		shutstage_container(&s, &web);
+		shutstage_hold(&s);
+		shutstage_announce(&s, SHUTSTAGE_NO_DELAY);
+		assert_non_null(strstr(shutstage_log(&s), "released limit\nflush\ndrop\n"));
+		shutstage_end(&s);
+	}
+}
+
 static void test_repeats(void **state)
 {
 	struct shutdown_status status;
@@ -541,6 +556,7 @@ int main(void)
 		CLAIM("the lock goes before the limit by a margin that fits it, and is gone after half of "
 		      "that",
 		      test_limits),
+		CLAIM("a logind that waits for no lock is not kept waiting", test_no_delay),
 		CLAIM("what is announced again is the same shutdown, better known", test_repeats),
 		CLAIM("a cancelled shutdown leaves the lock held, or asked for", test_cancel),
 		CLAIM("a lock that comes after the announcement counts, after letting go not",

@@ -103,11 +103,11 @@ static void on_lost(void *userdata)
 	feed_event(userdata, SHUTDOWN_EV_LOCK_LOST);
 }
 
-static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
+static void on_announced(void *userdata, const uint64_t *limit_ns, const char *action)
 {
 	struct shutdown_event event = {.type = SHUTDOWN_EV_ANNOUNCED};
 
-	event.announced.limit_ns = limit_ns;
+	event.announced.limit_ns = limit_ns ? *limit_ns : 0;
 	event.announced.action = shutdown_action_of(action);
 	step(userdata, &event);
 }

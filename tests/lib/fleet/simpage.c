@@ -211,6 +211,7 @@ static void fill_shutdown(const struct counting *c, struct bootlog *previous, st
 	uint64_t trouble = draw(c, OF_TROUBLE, 100);
 
 	ret->shutdown.on = ret->shutdown.held = true;
+	ret->shutdown.delay_known = true;
 	ret->shutdown.delay_max_ns = 60 * (uint64_t)SECOND_NS;
 	ret->shutdown.n_groups = 1;
 	for (int i = 0; i < METRICS_READY_COUNT; i++)

@@ -57,9 +57,12 @@ static void on_lost(void *userdata)
 	take(userdata);
 }
 
-static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
+static void on_announced(void *userdata, const uint64_t *limit_ns, const char *action)
 {
-	tell(userdata, "announced=%" PRIu64 ":%s ", limit_ns / MS, action);
+	if (limit_ns)
+		tell(userdata, "announced=%" PRIu64 ":%s ", *limit_ns / MS, action);
+	else
+		tell(userdata, "announced=?:%s ", action);
 }
 
 static void on_cancelled(void *userdata)

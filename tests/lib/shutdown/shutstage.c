@@ -220,7 +220,8 @@ void shutstage_announce(struct shutstage *s, double limit_s)
 {
 	shutstage_send(s, &(struct shutdown_event){
 				  .type = SHUTDOWN_EV_ANNOUNCED,
-				  .announced.limit_ns = (uint64_t)(limit_s * 1e9),
+				  .announced.limit_ns = limit_s < 0 ? 0 : (uint64_t)(limit_s * 1e9),
+				  .announced.no_delay = limit_s < 0,
 				  .announced.action = SHUTDOWN_POWER_OFF,
 			  });
 }

@@ -46,6 +46,8 @@ void shutstage_send(struct shutstage *s, const struct shutdown_event *event);
 void shutstage_plain(struct shutstage *s, enum shutdown_event_type type);
 /* Logind is up and the lock taken. */
 void shutstage_hold(struct shutstage *s);
+/* limit_s: 0 for a limit that is not known. */
+#define SHUTSTAGE_NO_DELAY (-1.0)
 void shutstage_announce(struct shutstage *s, double limit_s);
 /* What logind says now and whenever it is asked: names apart by a space, all root's; NULL: that it
  * cannot tell; "?": nothing. */

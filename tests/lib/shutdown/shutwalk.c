@@ -231,7 +231,10 @@ static void announce(struct shutwalk *w)
 {
 	static const uint64_t limits[] = {0, 1, 500, 2000, 2001, 5000, 30000, 30000, 60000, 120000};
 	struct shutdown_event event = {.type = SHUTDOWN_EV_ANNOUNCED};
-	uint64_t limit_ns = shutwalk_chance(w, 12) ? UINT64_MAX : limits[shutwalk_roll(w, 10)] * MS;
+	bool no_delay = shutwalk_chance(w, 40);
+	uint64_t limit_ns = no_delay		     ? 0
+			    : shutwalk_chance(w, 12) ? UINT64_MAX
+						     : limits[shutwalk_roll(w, 10)] * MS;
 
 	if (!w->on) {
 		w->seen->shutdowns++;
@@ -242,7 +245,7 @@ static void announce(struct shutwalk *w)
 		if (w->announced_ns < w->cancelled_ns)
 			w->announced_ns = w->cancelled_ns;
 		w->late_ns = w->now_ns - w->announced_ns > SHUTDOWN_TICK_NS ? w->now_ns : 0;
-		w->limit_ns = limit_ns ? limit_ns : 5 * SHUTWALK_S;
+		w->limit_ns = limit_ns || no_delay ? limit_ns : 5 * SHUTWALK_S;
 		w->free_ns = w->now_ns;
 		w->kubelet_ns = w->empty_ns = 0;
 		w->any_stopped = false;
@@ -255,11 +258,12 @@ static void announce(struct shutwalk *w)
 			w->group_done[i] = false;
 		for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
 			w->containers[i].killed = false;
-	} else if (limit_ns) {
+	} else if (limit_ns || no_delay) {
 		w->limit_ns = limit_ns;
 	}
 	w->on = true;
 	event.announced.limit_ns = limit_ns;
+	event.announced.no_delay = no_delay;
 	event.announced.action = (enum shutdown_action)shutwalk_roll(w, SHUTDOWN_ACTION_COUNT);
 	send_at(w, &event, w->now_ns);
 	answer_all(w);

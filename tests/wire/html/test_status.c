@@ -182,6 +182,7 @@ static void test_content(void **state)
 		.shed = SHED_NOISY,
 		.boot = {true, 3, &log},
 		.shutdown = {.on = true,
+			     .delay_known = true,
 			     .delay_max_ns = 90000000000,
 			     .ready = {[METRICS_READY_LOCK] = METRICS_READY_YES,
 				       [METRICS_READY_DELAY] = METRICS_READY_NO}},

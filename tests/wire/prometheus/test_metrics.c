@@ -87,6 +87,7 @@ static struct metrics full(const struct series *series)
 		.api.events = {true, {2, 3, 5, 7, 11}},
 		.shutdown = {.on = true,
 			     .held = true,
+			     .delay_known = true,
 			     .delay_max_ns = 45500000000,
 			     .start_s = 1700000001,
 			     .end_s = 1700000002,

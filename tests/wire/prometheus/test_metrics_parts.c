@@ -177,6 +177,7 @@ static void test_shutdown(void **state)
 	};
 	struct metrics m = {.shutdown = {.on = true,
 					 .held = true,
+					 .delay_known = true,
 					 .delay_max_ns = 45500000000,
 					 .start_s = 1700000001,
 					 .groups = {{-5, {2, 3, 0}}, {2000000000, {0, 0, 4}}},

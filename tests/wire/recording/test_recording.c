@@ -127,7 +127,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
 		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 7 + OBS_RANGES_MAX * 4},
-		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 7},
+		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 6},
 		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
 		{OBS_VOLUME, sizeof(struct obs_volume), 2},
 		{OBS_SHUTDOWN_RULE, sizeof(struct managed_rule), 0},
@@ -227,7 +227,7 @@ static void test_stable_lines(void **state)
 		"\"range1_priority\":-5,\"range1_seconds\":6,\"range16_priority\":7,"
 		"\"range16_seconds\":-8}\n",
 		"{\"type\":\"shutdown\",\"at_ns\":1,\"event\":5,\"announced_ns\":2,\"limit_ns\":3,"
-		"\"action\":4,\"failed\":true,\"reachable\":true,\"static\":true,\"n_holders\":17,\"holder1\":\"w\","
+		"\"no_delay\":true,\"action\":4,\"failed\":true,\"reachable\":true,\"static\":true,\"n_holders\":17,\"holder1\":\"w\","
 		"\"holder1_uid\":6,\"holder1_pid\":7,\"holder16\":\"x\",\"holder16_uid\":8,"
 		"\"holder16_pid\":9}\n",
 		"{\"type\":\"no_init\",\"at_ns\":1,\"id\":2}\n",

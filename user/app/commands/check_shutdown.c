@@ -126,23 +126,24 @@ struct need {
 
 #define LOGIND_HINT "systemctl restart systemd-logind; see journalctl -u systemd-logind"
 
-static void check_limit(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
+static void check_limit(const struct logind_state *logind, struct need need, check_shutdown_fn fn,
+			void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
-	if (!limit_ns) {
+	if (!logind->limit_known) {
 		fn(userdata, "shutdown delay", LOGIND_HINT,
 		   "logind does not report how long it waits");
 		return;
 	}
 	buf_adds(&text, "logind waits ");
-	add_seconds(&text, limit_ns);
+	add_seconds(&text, logind->limit_ns);
 	if (need.ns) {
 		buf_printf(&text, ", %s ", need.what);
 		add_seconds(&text, need.ns);
 	}
 	fn(userdata, "shutdown delay",
-	   limit_ns >= need.ns ? NULL
+	   logind->limit_ns >= need.ns ? NULL
 	   : need.manage
 		   ? "restart graced run, which raises InhibitDelayMaxSec; see the line delay drop-ins"
 		   : "restart the kubelet, which raises InhibitDelayMaxSec; see the line delay drop-ins",
@@ -200,7 +201,8 @@ static void add_last_word(struct buf *out, const struct delaydrop_files *files, 
 
 #define RELOAD_LOGIND "systemctl kill --signal=HUP systemd-logind.service"
 
-static void check_files(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
+static void check_files(const struct logind_state *logind, struct need need, check_shutdown_fn fn,
+			void *userdata)
 {
 	_cleanup_(cleanup_free) struct delaydrop_files *files = calloc(1, sizeof(*files));
 	_cleanup_(buf_free) struct buf text = {};
@@ -210,7 +212,7 @@ static void check_files(uint64_t limit_ns, struct need need, check_shutdown_fn f
 	if (!files || delaydrop_read("", files) < 0)
 		return;
 	raised = ns_of(delaylimit_of_files(files->list, files->n)) >= need.ns;
-	unread = raised && limit_ns && limit_ns < need.ns;
+	unread = raised && logind->limit_known && logind->limit_ns < need.ns;
 	if (!raised)
 		pin = delaylimit_pin(files->list, files->n, raised_by(files),
 				     need.ns / NS_PER_US + (need.ns % NS_PER_US > 0));
@@ -228,12 +230,13 @@ static void check_files(uint64_t limit_ns, struct need need, check_shutdown_fn f
 	delaydrop_done(files);
 }
 
-/* limit_ns is what logind does now, 0: not known. Reads logind's files. */
-static void check_delay(uint64_t limit_ns, struct need need, check_shutdown_fn fn, void *userdata)
+/* Reads logind's files. */
+static void check_delay(const struct logind_state *logind, struct need need, check_shutdown_fn fn,
+			void *userdata)
 {
-	check_limit(limit_ns, need, fn, userdata);
+	check_limit(logind, need, fn, userdata);
 	if (need.ns)
-		check_files(limit_ns, need, fn, userdata);
+		check_files(logind, need, fn, userdata);
 }
 
 #define PATIENCE_NS 3000000000ULL
@@ -245,7 +248,6 @@ struct asking {
 	bool listed, failed, kubelet, graced;
 	size_t n;
 	struct buf holders; /* "kubelet (pid 7), …" */
-	uint64_t limit_ns;
 };
 
 static void on_up(void *userdata)
@@ -258,9 +260,6 @@ static void on_up(void *userdata)
 
 static void on_limit(void *userdata, uint64_t limit_ns)
 {
-	struct asking *a = userdata;
-
-	a->limit_ns = limit_ns;
 }
 
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
@@ -293,7 +292,7 @@ static void on_refused(void *userdata, const char *error, const char *text)
 {
 }
 
-static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
+static void on_announced(void *userdata, const uint64_t *limit_ns, const char *action)
 {
 }
 
@@ -342,7 +341,7 @@ static int ask(struct asking *a, struct logind_state *ret)
 		r = open_logind(event, a);
 	while (r >= 0 && clock_boot_ns() < until_ns) {
 		logind_get_state(a->logind, ret);
-		if (is_away(ret->status) || (a->listed && a->limit_ns))
+		if (is_away(ret->status) || (a->listed && ret->limit_known))
 			break;
 		r = sd_event_run(event, TURN_US);
 	}
@@ -458,12 +457,12 @@ void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void 
 		fn(userdata, "logind", LOGIND_AWAY_HINT, strerror(-r));
 	} else if (is_away(state.status)) {
 		report_away(&state, fn, userdata);
-	} else if ((!a.listed || a.failed) && !a.limit_ns) {
+	} else if ((!a.listed || a.failed) && !state.limit_known) {
 		fn(userdata, "logind", LOGIND_HINT, "no answer within 3 s");
 	} else {
 		fn(userdata, "logind", NULL, "on the system bus");
 		check_locks(&a, need, fn, userdata);
-		check_delay(a.limit_ns, need, fn, userdata);
+		check_delay(&state, need, fn, userdata);
 	}
 	buf_free(&a.holders);
 }

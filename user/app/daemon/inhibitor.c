@@ -315,7 +315,7 @@ static void end_by_hand(struct inhibitor *in)
 	unlink(rundir_path(BY_HAND_FILE, path));
 }
 
-static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
+static void on_announced(void *userdata, const uint64_t *limit_ns, const char *action)
 {
 	struct inhibitor *in = userdata;
 	struct obs obs;
@@ -323,7 +323,8 @@ static void on_announced(void *userdata, uint64_t limit_ns, const char *action)
 	end_by_hand(in);
 	begin(&obs, SHUTDOWN_EV_ANNOUNCED);
 	obs.shutdown.announced_ns = in->resumed_ns;
-	obs.shutdown.limit_ns = limit_ns;
+	obs.shutdown.limit_ns = limit_ns ? *limit_ns : 0;
+	obs.shutdown.no_delay = limit_ns && *limit_ns == 0;
 	obs.shutdown.action = shutdown_action_of(action);
 	feed_obs(monitor_feed(in->monitor), &obs);
 }
@@ -601,13 +602,13 @@ static bool has_logind(const struct inhibitor *in, enum logind_status status)
 
 /* Only assist and manage have a drop-in that another may overrule. What logind does has to be known.
  */
-static enum metrics_ready_value unpinned(const struct inhibitor *in, uint64_t limit_ns)
+static enum metrics_ready_value unpinned(const struct inhibitor *in, bool limit_known)
 {
 	struct delaykeep_state state;
 
 	if (!schedule_get_delay(in->schedule, &state) || !schedule_get_plan(in->schedule)->need_ns)
 		return METRICS_READY_ABSENT;
-	return value_of(limit_ns && state.status != DELAYKEEP_PINNED);
+	return value_of(limit_known && state.status != DELAYKEEP_PINNED);
 }
 
 static void judge(const struct inhibitor *in, const struct logind_state *state,
@@ -620,8 +621,8 @@ static void judge(const struct inhibitor *in, const struct logind_state *state,
 	ret[METRICS_READY_LOCK] = value_of(state->held);
 	if (plan->need_ns)
 		ret[METRICS_READY_DELAY] =
-			value_of(state->limit_ns && state->limit_ns >= plan->need_ns);
-	ret[METRICS_READY_UNPINNED] = unpinned(in, state->limit_ns);
+			value_of(state->limit_known && state->limit_ns >= plan->need_ns);
+	ret[METRICS_READY_UNPINNED] = unpinned(in, state->limit_known);
 	if (plan->kubelet_there)
 		ret[METRICS_READY_KUBELET] = value_of(!plan->kubelet_bad);
 	if (plan->need_ns || plan->kubelet_bad)
@@ -636,6 +637,7 @@ void inhibitor_get_metrics(const struct inhibitor *in, struct metrics_shutdown *
 	*ret = (struct metrics_shutdown){
 		.on = has_logind(in, state.status),
 		.held = state.held,
+		.delay_known = state.limit_known,
 		.delay_max_ns = state.limit_ns,
 		.start_s = shutstate_seconds(in->times.started, in->times.start_wall_ns),
 		.end_s = shutstate_seconds(in->times.ended, in->times.end_wall_ns),

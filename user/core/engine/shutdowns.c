@@ -494,6 +494,7 @@ static void describe_announced(struct shutdowns *s, const struct obs_shutdown *s
 {
 	ret->announced.at_ns = said->announced_ns;
 	ret->announced.limit_ns = said->limit_ns;
+	ret->announced.no_delay = said->no_delay;
 	ret->announced.action = said->action;
 	ret->announced.by_hand = said->by_hand;
 	if (!is_loaded(s, said->announced_ns))

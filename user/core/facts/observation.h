@@ -223,9 +223,10 @@ struct obs_holder {
 struct obs_shutdown {
 	uint32_t event;	       /* enum shutdown_event_type; facts of pods and containers are not */
 	uint64_t announced_ns; /* when logind said so; 0: now */
-	uint64_t limit_ns;     /* how long it waits; 0: not known */
+	uint64_t limit_ns;     /* how long it waits; 0: not known, or no_delay */
 	uint32_t action;       /* enum shutdown_action */
 	bool by_hand;	       /* ANNOUNCED: begun without logind */
+	bool no_delay;	       /* ANNOUNCED: logind waits for no lock */
 	uint64_t id;	       /* STOP_FAILED, HOOK_*: cgroup */
 	char pod_uid[POD_UID_MAX]; /* SANDBOX_STOPPED, STATUS */
 	bool failed, reachable;	   /* HOLDERS: logind did not answer; UNITS_STOPPED; API */

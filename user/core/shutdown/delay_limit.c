@@ -86,7 +86,7 @@ void delaylimit_decide(const struct delaylimit_ask *ask, struct delaylimit_answe
 	if (own)
 		write = !own->said || own->broken || own->us < us;
 	else
-		write = ask->effective_us > 0 && ask->effective_us < ask->need_us;
+		write = ask->effective_us < ask->need_us;
 	*ret = (struct delaylimit_answer){.write = write, .us = us};
 	if (own || write)
 		pin = delaylimit_pin(ask->files, ask->n, ask->own, us);

@@ -38,13 +38,13 @@ struct delaylimit_ask {
 	const struct delaylimit_file *files; /* in the order of reading: the last one wins */
 	size_t n;
 	const char *own;       /* the name of our drop-in, whether it is there or not */
-	uint64_t effective_us; /* what logind does now; 0: not known */
+	uint64_t effective_us; /* what logind does now */
 	uint64_t need_us;      /* what is to be had at least; 0: nothing */
 };
 
 struct delaylimit_answer {
-	/* Our drop-in is to be written, with us. Only when the value logind has is known, and too
-	 * low, or when the drop-in is there and lower than something else. */
+	/* Our drop-in is to be written, with us. Only when the value logind has is too low, or when
+	 * the drop-in is there and lower than something else. */
 	bool write;
 	uint64_t us; /* whole seconds, or DELAYLIMIT_INFINITY; never below the effective value */
 	/* The file that keeps a lower value in effect whatever our drop-in says: one that sorts

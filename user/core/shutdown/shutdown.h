@@ -299,7 +299,9 @@ struct shutdown_event {
 		struct {
 			/* When logind said so, which may be before this program ran; 0: now. */
 			uint64_t at_ns;
-			uint64_t limit_ns; /* InhibitDelayMaxUSec, read anew; 0: not known */
+			/* InhibitDelayMaxUSec, read anew; 0: not known, or no_delay. */
+			uint64_t limit_ns;
+			bool no_delay; /* logind does not wait: the lock is released at once */
 			enum shutdown_action action;
 			bool by_hand; /* begun without logind, which may announce it later */
 			/* What an earlier process has saved of it; of two turns of one id the

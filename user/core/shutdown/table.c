@@ -84,7 +84,7 @@ static int again(struct shutdown *sd, const struct shutdown_event *event)
 			sd->joined_ns = sd->now_ns;
 		sd->announced_ns = at_ns;
 	}
-	if (event->announced.limit_ns)
+	if (event->announced.limit_ns || event->announced.no_delay)
 		sd->limit_ns = event->announced.limit_ns;
 	if (event->announced.action > SHUTDOWN_UNKNOWN &&
 	    event->announced.action < SHUTDOWN_ACTION_COUNT)

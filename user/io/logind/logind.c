@@ -59,6 +59,7 @@ struct logind {
 	uint32_t own_pid;  /* as the bus and logind see this process */
 	bool preparing, preparing_known;
 	char action[LOGIND_ACTION_MAX];
+	bool limit_known, limit_fixed; /* fixed: it was read since the shutdown was announced */
 	uint64_t limit_ns;
 
 	struct busconn conn; /* its retry_ns is that of calls, too */
@@ -255,6 +256,11 @@ static void ask_logind(struct logind *l, enum logind_call call)
 		lose_bus(l, strerror(-r));
 }
 
+static void report_announced(struct logind *l)
+{
+	l->sink.announced(l->sink.userdata, l->limit_known ? &l->limit_ns : NULL, l->action);
+}
+
 /* A shutdown begins or does not. action: "" for not known. */
 static void announce(struct logind *l, bool begins, const char *action)
 {
@@ -270,9 +276,13 @@ static void announce(struct logind *l, bool begins, const char *action)
 		l->sink.cancelled(l->sink.userdata);
 		return;
 	}
-	l->sink.announced(l->sink.userdata, l->limit_ns, l->action);
-	if (changed)
-		ask_logind(l, LOGIND_LIMIT);
+	report_announced(l);
+	if (!changed)
+		return;
+	/* An answer that is under way may be older. */
+	call_off(l, LOGIND_LIMIT);
+	l->limit_fixed = false;
+	ask_logind(l, LOGIND_LIMIT);
 }
 
 /* --- calls and signals -------------------------------------------------------------------------- */
@@ -390,9 +400,12 @@ static int on_limit(struct logind *l, sd_bus_message *m)
 
 	if (r < 0)
 		return r;
+	l->limit_known = true;
 	l->sink.limit(l->sink.userdata, l->limit_ns);
-	if (l->preparing)
-		l->sink.announced(l->sink.userdata, l->limit_ns, l->action);
+	if (!l->preparing || l->limit_fixed)
+		return 0;
+	l->limit_fixed = true;
+	report_announced(l);
 	return 0;
 }
 
@@ -691,6 +704,7 @@ void logind_get_state(const struct logind *l, struct logind_state *ret)
 	*ret = (struct logind_state){
 		.held = l->lock >= 0,
 		.preparing = l->preparing,
+		.limit_known = l->limit_known,
 		.limit_ns = l->limit_ns,
 		.retry_ns = l->conn.retry_ns,
 		.counts = l->counts,

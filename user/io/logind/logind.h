@@ -53,12 +53,14 @@ struct logind_sink {
 	void (*refused)(void *userdata, const char *error, const char *text);
 	/* Back after a while, logind knows nothing of the lock: it is released. */
 	void (*lost)(void *userdata);
-	/* A shutdown begins. Called again when limit_ns was read anew, which follows by itself; 0:
-	 * not known yet. action is "power-off", "reboot", …; "": unknown. */
-	void (*announced)(void *userdata, uint64_t limit_ns, const char *action);
+	/* A shutdown begins. Called again when the limit was read anew, which follows by itself,
+	 * once: one that changes later is for the next shutdown (delay_shutdown_or_sleep() of
+	 * src/login/logind-dbus.c has set the timer). limit_ns is NULL while none is known; action
+	 * is "power-off", "reboot", …; "": unknown. */
+	void (*announced)(void *userdata, const uint64_t *limit_ns, const char *action);
 	/* It does not, or logind says for the first time that there is none. */
 	void (*cancelled)(void *userdata);
-	/* InhibitDelayMaxUSec; UINT64_MAX: for ever. */
+	/* InhibitDelayMaxUSec; UINT64_MAX: for ever, 0: logind does not wait. */
 	void (*limit)(void *userdata, uint64_t limit_ns);
 	/* n is how many there are, of which at most LOGIND_HOLDERS_MAX are listed: its own, then
 	 * root's, then others.
@@ -98,7 +100,8 @@ struct logind_state {
 	bool held;
 	bool preparing;
 	char action[LOGIND_ACTION_MAX];
-	uint64_t limit_ns; /* 0: not known */
+	bool limit_known;
+	uint64_t limit_ns;
 	uint64_t retry_ns; /* when it tries again; 0: nothing is planned */
 	char where[108];   /* the bus's socket */
 	char text[160];	   /* the last thing that went wrong, "" for nothing yet; ASCII */

@@ -358,7 +358,7 @@ static void add_limits(struct buf *out, const struct htmlstatus *s)
 {
 	uint64_t limit_ns = s->metrics->shutdown.delay_max_ns;
 
-	if (limit_ns == 0)
+	if (!s->metrics->shutdown.delay_known)
 		return;
 	buf_adds(out, "<p>logind waits at most ");
 	if (limit_ns == UINT64_MAX)

@@ -447,7 +447,7 @@ static void add_shutdown_members(struct buf *out, const struct record_shutdown *
 	jsonw_str(out, "action", shutdown_action_name(step->action));
 	jsonw_bool(out, "lock_held", step->locked);
 	record_parts_time(out, "announced_boot_ns", step->announced_ns);
-	record_parts_time(out, "limit_ns", step->limit_ns);
+	jsonw_u64(out, "limit_ns", step->limit_ns);
 	jsonw_u64(out, "containers_left", step->living);
 	jsonw_u64(out, "containers_stopping", step->stopping);
 	record_parts_pod(out, "pod", &r->pod);

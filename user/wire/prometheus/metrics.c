@@ -284,7 +284,7 @@ static void add_lock(struct expo *expo, const struct metrics_shutdown *shutdown)
 
 	add_one(expo, &held, shutdown->held);
 	expo_family(expo, &delay);
-	if (shutdown->delay_max_ns)
+	if (shutdown->delay_known)
 		expo_decimal(expo, NULL, 0, shutdown->delay_max_ns, NS);
 }
 

@@ -75,7 +75,8 @@ enum metrics_ready_value { METRICS_READY_ABSENT, METRICS_READY_NO, METRICS_READY
 struct metrics_shutdown {
 	bool on; /* false: graced has no part in them, left out */
 	bool held;
-	uint64_t delay_max_ns; /* UINT64_MAX: for ever; 0: not known, left out */
+	bool delay_known;
+	uint64_t delay_max_ns; /* UINT64_MAX: for ever */
 	/* Seconds since 1970, as in the kubelet's metrics; 0: unknown. */
 	int64_t start_s, end_s;
 	struct engine_shutdown_group groups[METRICS_GROUPS_MAX];

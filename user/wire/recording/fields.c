@@ -441,6 +441,7 @@ static const struct rec_field SHUTDOWN[] = {
 	UINT("event", shutdown.event),
 	UINT("announced_ns", shutdown.announced_ns),
 	UINT("limit_ns", shutdown.limit_ns),
+	BOOL("no_delay", shutdown.no_delay),
 	UINT("action", shutdown.action),
 	BOOL("by_hand", shutdown.by_hand),
 	UINT("id", shutdown.id),

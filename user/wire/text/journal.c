@@ -522,7 +522,7 @@ static void say_step(struct buf *out, const struct record *record)
 	buf_printf(out, "shutdown: %s", shutdown_report_name(step->what));
 	if (step->announced_ns && step->what != SHUTDOWN_REPORT_ANNOUNCED)
 		say_length(out, " after ", record->at_ns - step->announced_ns);
-	if (step->what == SHUTDOWN_REPORT_ANNOUNCED && step->limit_ns)
+	if (step->what == SHUTDOWN_REPORT_ANNOUNCED)
 		say_length(out, "; logind waits at most ", step->limit_ns);
 	if (step->what == SHUTDOWN_REPORT_RELEASED)
 		buf_printf(out, ": %s", shutdown_reason_name(step->reason));
