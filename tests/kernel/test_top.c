@@ -187,13 +187,14 @@ static void shows_a_stop(void **state)
 	assert_true(tmux_await(&s->tmux, "████"));
 	assert_true(tmux_await(&s->tmux, " deaf\n"));
 	assert_true(tmux_await(&s->tmux, "DEAF 1 by"));
-	assert_true(tmux_await(&s->tmux, "PID 1 without a handler"));
+	assert_true(tmux_await(&s->tmux, "now  PID 1 without a handler"));
 	send(s, &box, SIGKILL);
 	assert_true(tmux_await(&s->tmux, "STOPPING 0 by"));
 	assert_true(tmux_await(&s->tmux, "STOPPED 1 by"));
 	assert_true(tmux_await(&s->tmux, " killed "));
 	assert_true(tmux_await(&s->tmux, "stopped 1  killed 1 (1 early)"));
 	assert_true(tmux_await(&s->tmux, "runc (runtime)"));
+	assert_true(tmux_await(&s->tmux, "was  PID 1 without a handler"));
 	tmux_press(&s->tmux, "q");
 	assert_whole(s, 0);
 	assert_int_equal(box_remove(&box), 0);

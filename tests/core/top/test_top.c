@@ -220,6 +220,7 @@ static void test_deaf(void **state)
 	top_record(top, &stop);
 	assert_int_equal(top->live.n[TOP_DEAF], 1);
 	assert_int_equal(top->live.deaf[0].times, 2);
+	assert_false(top->live.deaf[0].now);
 	signal.signal.target_init = false;
 	signal.signal.pod.name = "b";
 	top_record(top, &signal);
@@ -243,6 +244,76 @@ static void audit(struct top *top, const char *const *pods)
 	top_end_audit(top);
 }
 
+/* What becomes of the row of a container that the audit has found when its stop is over. */
+static void test_deaf_ends(void **state)
+{
+	static const struct {
+		enum outcome outcome;
+		enum unheard reason;
+		bool signalled, asked; /* a signal had no effect; it was asked to stop */
+		bool listed;
+		uint64_t times;
+	} rows[] = {
+		{OUTCOME_GRACEFUL, UNHEARD_NONE, false, true, false, 0},
+		{OUTCOME_GRACEFUL, UNHEARD_NONE, true, true, false, 0},
+		{OUTCOME_GRACEFUL, UNHEARD_NO_HANDLER, true, true, false, 0},
+		{OUTCOME_TERMINATED, UNHEARD_IGNORED, true, true, false, 0},
+		{OUTCOME_COMPLETED, UNHEARD_NONE, false, false, false, 0},
+		{OUTCOME_KILLED, UNHEARD_NO_HANDLER, true, true, true, 1},
+		{OUTCOME_KILLED, UNHEARD_NO_HANDLER, false, true, true, 1},
+		/* Asked and killed, and why it did not act cannot be said. */
+		{OUTCOME_KILLED, UNHEARD_NONE, false, true, true, 0},
+		{OUTCOME_KILLED, UNHEARD_NONE, false, false, false, 0},
+		{OUTCOME_OOM_KILLED, UNHEARD_NO_HANDLER, true, true, true, 1},
+	};
+	static const char *const a[] = {"a", NULL}, *const none[] = {NULL};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+		struct record signal = {.type = RECORD_SIGNAL, .at_ns = SEC(100)};
+		struct top *top = make();
+
+		signal.signal.deaf = signal.signal.target_init = true;
+		signal.signal.pod = stop.stop.pod;
+		signal.signal.container = stop.stop.container;
+		stop.stop.outcome = rows[i].outcome;
+		stop.stop.reason = rows[i].reason;
+		stop.stop.stop_signal.known = rows[i].asked;
+		audit(top, a);
+		if (rows[i].signalled)
+			top_record(top, &signal);
+		assert_true(top->live.deaf[0].now);
+		top_record(top, &stop);
+		if (top->live.n[TOP_DEAF] != rows[i].listed)
+			fail_msg("row %zu", i);
+		audit(top, none);
+		assert_int_equal(top->live.n[TOP_DEAF], rows[i].listed);
+		assert_true(!rows[i].listed ||
+			    (!top->live.deaf[0].now && top->live.deaf[0].times == rows[i].times));
+		/* It is made again, and hears no better. */
+		audit(top, a);
+		assert_true(top->live.deaf[0].now);
+		audit(top, none);
+		assert_int_equal(top->live.n[TOP_DEAF], rows[i].listed);
+		free(top);
+	}
+}
+
+static void test_deaf_order(void **state)
+{
+	static const char *const b[] = {"b", NULL};
+	struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
+	struct top *top = make();
+
+	stop.stop.reason = UNHEARD_NO_HANDLER;
+	audit(top, b);
+	top_record(top, &stop);
+	top->focus = TOP_DEAF;
+	for (int i = 0; i < 3; i++, top_press(top, 's'))
+		assert_string_equal(order_of(top, TOP_DEAF), "ba");
+	free(top);
+}
+
 static void test_audit(void **state)
 {
 	static const char *const ab[] = {"a", "b", NULL}, *const c[] = {"c", NULL};
@@ -259,7 +330,7 @@ static void test_audit(void **state)
 	top_record(top, &stop);
 	assert_int_equal(top->live.n[TOP_DEAF], 2);
 	audit(top, c);
-	assert_string_equal(order_of(top, TOP_DEAF), "ac");
+	assert_string_equal(order_of(top, TOP_DEAF), "ca");
 	assert_int_equal(top->live.deaf[0].times, 1);
 	audit(top, none);
 	assert_string_equal(order_of(top, TOP_DEAF), "a");
@@ -288,7 +359,7 @@ static void test_audit_full(void **state)
 	stop.stop.reason = UNHEARD_NO_HANDLER;
 	top_record(top, &stop);
 	assert_int_equal(top->live.n[TOP_DEAF], TOP_DEAF_MAX);
-	assert_int_equal(order_of(top, TOP_DEAF)[0], 'z');
+	assert_int_equal(order_of(top, TOP_DEAF)[TOP_DEAF_MAX - 1], 'z');
 	free(top);
 }
 
@@ -585,6 +656,9 @@ int main(void)
 		CLAIM("sandboxes have no rows, but guesses have", test_sandbox),
 		CLAIM("a container is deaf from its signal on, and its stops are counted once",
 		      test_deaf),
+		CLAIM("a container that was asked and killed was deaf, one that left by itself not",
+		      test_deaf_ends),
+		CLAIM("those that are deaf come before those that were", test_deaf_order),
 		CLAIM("what an audit finds comes and goes with its container; what was seen stays",
 		      test_audit),
 		CLAIM("an audit of too many containers is bounded, and hides no seen one",

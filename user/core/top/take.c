@@ -126,13 +126,29 @@ static void add_deaf(struct top_data *d, struct top_deaf *deaf)
 
 	if (at < *n) {
 		deaf->times += d->deaf[at].times;
-		deaf->found = d->deaf[at].found;
+		deaf->found = deaf->now && d->deaf[at].found;
+		deaf->was |= d->deaf[at].was;
 	} else if (*n < TOP_DEAF_MAX) {
 		(*n)++;
 	} else {
 		at = TOP_DEAF_MAX - 1;
 	}
 	move_first(d->deaf, sizeof(*deaf), at, deaf);
+}
+
+/* The stop of a container that may be on the list is over: one that acted on its signal, or left by
+ * itself, was not deaf. */
+static void end_deaf(struct top_data *d, const char *name, const struct record_stop *stop)
+{
+	size_t *n = &d->n[TOP_DEAF], at = find_deaf(d, name);
+	struct top_deaf *deaf = d->deaf + at;
+
+	if (at == *n)
+		return;
+	deaf->now = deaf->signalled = deaf->found = false;
+	deaf->was |= stop->outcome == OUTCOME_KILLED && stop->stop_signal.known;
+	if (!deaf->was)
+		memmove(deaf, deaf + 1, (--*n - at) * sizeof(*deaf));
 }
 
 /* The one with the fewest kills makes room, of several the one that killed longest ago. */
@@ -222,17 +238,19 @@ static void take_stop(struct top_data *d, const struct record *record)
 	struct top_deaf deaf = {.topic = advice_of_unheard(stop->reason),
 				.times = 1,
 				.last_ns = record->at_ns,
-				.observed = true};
+				.was = true};
+	bool acted = stop->outcome == OUTCOME_GRACEFUL || stop->outcome == OUTCOME_TERMINATED;
 
 	copy_label(row.name, &stop->pod, &stop->container, &stop->process);
 	copy_ender(row.by, stop);
 	add_stopped(d, &row);
 	d->all_stopped++;
 	count_kill(d, record, &row);
-	if (stop->reason == UNHEARD_NONE)
-		return;
 	memcpy(deaf.name, row.name, sizeof(deaf.name));
-	add_deaf(d, &deaf);
+	if (stop->reason == UNHEARD_NONE || acted)
+		end_deaf(d, row.name, stop);
+	else
+		add_deaf(d, &deaf);
 }
 
 /* A signal that had no effect on the init of a container; its stop is counted when it is over. */
@@ -241,7 +259,8 @@ static void take_signal(struct top_data *d, const struct record *record)
 	const struct record_signal *signal = &record->signal;
 	struct top_deaf deaf = {.topic = advice_of_unheard(signal->reason),
 				.last_ns = record->at_ns,
-				.observed = true};
+				.now = true,
+				.signalled = true};
 
 	if (!signal->deaf || !signal->target_init)
 		return;
@@ -389,7 +408,7 @@ void top_add_finding(struct top *top, const struct top_finding *finding)
 		d->n[TOP_DEAF]++;
 	}
 	d->deaf[at].topic = finding->topic;
-	d->deaf[at].found = true;
+	d->deaf[at].found = d->deaf[at].now = true;
 }
 
 void top_end_audit(struct top *top)
@@ -397,8 +416,10 @@ void top_end_audit(struct top *top)
 	struct top_data *d = &top->live;
 	size_t n = 0;
 
-	for (size_t i = 0; i < d->n[TOP_DEAF]; i++)
-		if (d->deaf[i].found || d->deaf[i].observed)
+	for (size_t i = 0; i < d->n[TOP_DEAF]; i++) {
+		d->deaf[i].now = d->deaf[i].found || d->deaf[i].signalled;
+		if (d->deaf[i].now || d->deaf[i].was)
 			d->deaf[n++] = d->deaf[i];
+	}
 	d->n[TOP_DEAF] = n;
 }

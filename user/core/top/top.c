@@ -63,19 +63,25 @@ static int stopped_margin(const struct top_data *d, size_t a, size_t b)
 	return (x->margin_ns > y->margin_ns) - (x->margin_ns < y->margin_ns);
 }
 
+/* Those that are deaf before those that were. */
+static int deaf_now(const struct top_data *d, size_t a, size_t b)
+{
+	return d->deaf[b].now - d->deaf[a].now;
+}
+
 static int deaf_time(const struct top_data *d, size_t a, size_t b)
 {
-	return compare(d->deaf[b].last_ns, d->deaf[a].last_ns);
+	return deaf_now(d, a, b) ?: compare(d->deaf[b].last_ns, d->deaf[a].last_ns);
 }
 
 static int deaf_times(const struct top_data *d, size_t a, size_t b)
 {
-	return compare(d->deaf[b].times, d->deaf[a].times);
+	return deaf_now(d, a, b) ?: compare(d->deaf[b].times, d->deaf[a].times);
 }
 
 static int deaf_name(const struct top_data *d, size_t a, size_t b)
 {
-	return strcmp(d->deaf[a].name, d->deaf[b].name);
+	return deaf_now(d, a, b) ?: strcmp(d->deaf[a].name, d->deaf[b].name);
 }
 
 static int killer_kills(const struct top_data *d, size_t a, size_t b)

@@ -59,8 +59,10 @@ struct top_deaf {
 	unsigned int topic; /* of core/stop/advice: why */
 	uint64_t times;	    /* how often it was stopped so */
 	uint64_t last_ns;   /* ... at last; 0: it has not ignored a signal yet */
-	bool observed;	    /* a signal had no effect */
+	bool now;	    /* it runs, and is deaf; else it was */
+	bool signalled;	    /* a signal had no effect since it was stopped last */
 	bool found;	    /* by the audit that goes on, or by the last one */
+	bool was;	    /* it was killed when it was stopped last, or did not act before */
 };
 
 /* A container that would not act on its stop signal, as an audit of it shows. */
@@ -155,8 +157,9 @@ void top_end_stopping(struct top *top);
 bool top_finding_of(const struct audit_record *record, struct top_finding *ret);
 
 /* An audit of all running containers begins; top_add_finding() follows for each that is deaf. When
- * it is whole, containers that it did not find leave the list, but for those whose signals were
- * seen to have no effect. One that fails is not ended, and removes none. */
+ * it is whole, containers that it did not find are deaf no more, but for those whose signals were
+ * seen to have no effect; they leave the list if no stop of theirs shows that they were. One that
+ * fails is not ended, and removes none. */
 void top_begin_audit(struct top *top);
 void top_add_finding(struct top *top, const struct top_finding *finding);
 void top_end_audit(struct top *top);

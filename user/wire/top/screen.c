@@ -47,6 +47,7 @@ static const struct column columns[TOP_SECTIONS][COLUMNS_MAX + 1] = {
 			 {"BY", 18, 72},
 			 {"NOTE", 13, 124}},
 	[TOP_DEAF] = {{"DEAF", 0, 0},
+		      {"WHEN", 4, 0},
 		      {"WHY", 25, 48},
 		      {"REASON", 14, 110},
 		      {"STOPS", 5, 0},
@@ -61,7 +62,7 @@ static const struct column columns[TOP_SECTIONS][COLUMNS_MAX + 1] = {
 static const char *const nothing[TOP_SECTIONS] = {
 	[TOP_STOPPING] = "no container is being stopped",
 	[TOP_STOPPED] = "no container has stopped since graced top was started",
-	[TOP_DEAF] = "no container is known to be deaf",
+	[TOP_DEAF] = "no container is known to be deaf, or to have been",
 	[TOP_KILLERS] = "no container was killed since graced top was started",
 };
 
@@ -331,8 +332,9 @@ static void row_deaf(struct pen *pen, size_t i)
 	const struct top_deaf *deaf = &top_data(pen->top)->deaf[i];
 	const char *why = advice_in_words(deaf->topic), *reason = advice_name(deaf->topic);
 
-	cell(pen, SCREEN_PLAIN, deaf->name);
-	cell(pen, SCREEN_BAD, why ? why : "");
+	cell(pen, deaf->now ? SCREEN_PLAIN : SCREEN_DIM, deaf->name);
+	cell(pen, deaf->now ? SCREEN_PLAIN : SCREEN_DIM, deaf->now ? "now" : "was");
+	cell(pen, deaf->now ? SCREEN_BAD : SCREEN_DIM, why ? why : "");
 	cell(pen, SCREEN_PLAIN, reason ? reason : "");
 	cell_number(pen, deaf->times);
 	cell_clock(pen, deaf->last_ns);
@@ -482,7 +484,7 @@ static void put_help(struct pen *pen)
 		"",
 		"STOPPING      asked to stop, and run; LEFT and MARGIN: of the grace period",
 		"STOPPED       what became of each; MARGIN: what was left, BY: who ended it",
-		"DEAF          did not act on their stop signal, or would not, and why",
+		"DEAF          now: would not act on a stop signal, and why; was: did not",
 		"WHO KILLS     EARLY: of the kills those before the end of the grace period",
 		"",
 		"Any key goes back.",
