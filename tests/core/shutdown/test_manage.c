@@ -788,7 +788,7 @@ int main(void)
 		CLAIM("a cancelled shutdown ends nothing more, whatever its state", test_cancelled),
 		CLAIM("a second announcement changes nothing, one after a cancelled shutdown does",
 		      test_again),
-		CLAIM("the lock goes two seconds before the limit, and what remains is stopped",
+		CLAIM("the lock goes a margin before the limit, and what remains is stopped",
 		      test_limit),
 	};
 
