@@ -174,7 +174,8 @@ claim "every member of a record is in graced-records(5)" $?
 
 sed -n 's/.*\] = "\([a-z-]*\)",\?.*/\1/p' user/core/stop/outcome_names.c >"$tmp/words"
 sed -nE 's/.*"([a-z-]+)",[[:space:]]+\[.*/\1/p' user/core/stop/outcome_names.c >>"$tmp/words"
-sed -n '/return sender_kind\|names\[/,/};/p' user/core/stop/record.c | grep -oE '"[a-z_]+"' | tr -d '"' >>"$tmp/words"
+sed -n '/names\[/,/};/p' user/core/stop/record.c | grep -oE '"[a-z_-]+"' | tr -d '"' >>"$tmp/words"
+sed -n '/names\[/,/};/p' user/core/stop/unheard.c | grep -oE '"[a-z-]+"' | tr -d '"' | tee "$tmp/unheard" >>"$tmp/words"
 sed -n '/audit_verdict_name/,$p' user/core/stop/audit.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
 sed -n '/names\[/,/};/p' user/core/pods/discrepancy.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
 (($(sort -u "$tmp/words" | wc -l) > 40)) || echo "too few words were found" >>"$out"
@@ -182,7 +183,51 @@ while read -r word; do
 	has_word docs/graced-records.5 "$word" || echo "graced-records(5) lacks $word" >>"$out"
 done < <(sort -u "$tmp/words")
 nothing_missing
-claim "every outcome, cause, gap, kind, discrepancy and verdict is in graced-records(5)" $?
+claim "every outcome, cause, gap, kind, reason, trigger, discrepancy and verdict is in graced-records(5)" $?
+
+# What graced_unheard_stops_total and graced_kills_total have for labels.
+{
+	cat "$tmp/unheard"
+	sed -n '/^const char \*sender_kind_name/,/^}/p' user/core/stop/record.c | grep -oE '"[a-z]+"' | tr -d '"'
+	sed -n '/^enum cause series_kill_cause/,/^}/s/.*= CAUSE_\([A-Z_]*\),$/\1/p' user/core/metrics/series.c | tr 'A-Z_' 'a-z-'
+} | sort -u >"$tmp/labels"
+(($(wc -l <"$tmp/labels") > 15)) || echo "too few labels were found" >>"$out"
+while read -r word; do
+	has_word docs/graced-run.8 "$word" || echo "graced-run(8) lacks $word" >>"$out"
+done <"$tmp/labels"
+nothing_missing
+claim "every reason, sender and cause that metrics count kills and unheard stops by is in graced-run(8)" $?
+
+# {17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL}: "terminated stop-signal"
+sed -nE 's/^\t\{[A-Z0-9_]+, [a-z_]+, OUTCOME_([A-Z_]+), CAUSE_([A-Z_]+)\},$/\1 \2/p' user/core/stop/outcome.c |
+	tr 'A-Z_' 'a-z-' | awk '!seen[$0]++' >"$tmp/pairs"
+(($(wc -l <"$tmp/pairs") > 25)) || echo "too few rows were found" >>"$out"
+sed -nE 's/^\.It ([a-z-]+) Ta ([a-z-]+) Ta .*/\1 \2/p' docs/graced-records.5 | diff "$tmp/pairs" - >>"$out"
+claim "graced-records(5) has the pairs of the table of outcomes, in their order" $?
+
+cut -d ' ' -f 1 "$tmp/pairs" | sort -u >"$tmp/outcomes"
+outcomes_in() { # WHERE, in stdin
+	grep -oE '[a-z-]+' | grep -vx or | sort | diff "$tmp/outcomes" - | sed "s,^[<>],$1: &," >>"$out"
+}
+help_of trace | tr '\n' ' ' | sed -E 's/.*show only these outcomes: ([^;]*);.*/\1/' | outcomes_in --help
+grep -A 2 '^\.Cm graceful ,' docs/graced-trace.8 | sed 's/^\.Cm//' | outcomes_in docs/graced-trace.8
+sed -n 's/.*--outcome) _graced_words "\(.*\)" ;;/\1/p' docs/completions/graced.bash | outcomes_in bash
+sed -n "s/.*outcomes=':outcome:(\(.*\))'.*/\1/p" docs/completions/_graced | outcomes_in zsh
+sed -n '/-l outcome/,/^$/s/.*-a .\([a-z -]*\).$/\1/p' docs/completions/graced.fish | outcomes_in fish
+nothing_missing
+claim "--help, graced-trace(8) and the completions have each outcome, and no other" $?
+
+# Of words in a query for the metrics of graced.
+cut -d ' ' -f 2 "$tmp/pairs" | sort -u >"$tmp/causes"
+sed -n '/GAPS\[/,/};/p' user/core/stop/outcome_names.c | grep -oE '"[a-z-]+"' | tr -d '"' >"$tmp/gaps"
+for label in outcome cause gap; do
+	[[ -s $tmp/${label}s ]] || echo "no ${label}s" >>"$out"
+	grep -ohE "graced[a-z0-9_:]+ ?\{[^}]*\}" deploy/*.{yaml,json} docs/*.{md,8} |
+		sed -E 's/\\\(dq|\\"/"/g' | grep -oE "\b$label[!=~]+\"[a-z|-]*\"" | sed 's/.*[=~]"//; s/"$//' | tr '|' '\n' |
+		sort -u | comm -23 - <(sort "$tmp/${label}s") | sed "s/^/a query has an unknown $label: /" >>"$out"
+done
+nothing_missing
+claim "queries of rules, dashboard and pages name outcomes, causes and gaps that there are" $?
 
 {
 	grep -ohE '"GRACED_[A-Z_]+"' user/wire/text/journal*.c | tr -d '"'

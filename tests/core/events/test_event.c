@@ -117,6 +117,24 @@ static void test_verdicts(void **state)
 	}
 }
 
+static void test_kinds_of_kill(void **state)
+{
+	struct outcome_verdict row;
+	struct event e;
+
+	for (size_t i = 0; outcome_row(i, &row); i++) {
+		struct record r = stop(row.outcome, row.cause, SENDER_HOST);
+
+		if (row.cause == CAUSE_UNKNOWN ||
+		    (row.outcome != OUTCOME_KILLED && row.outcome != OUTCOME_OOM_KILLED))
+			continue;
+		print_message("# row %zu: %s\n", i, cause_name(row.cause));
+		assert_true(event_of_record(&r, "node-1", &e));
+		assert_string_equal(e.cause, cause_name(row.cause));
+		assert_null(strstr(e.note, "(null)"));
+	}
+}
+
 /* A kill by a manager counts as the end of a grace period that no source provides. */
 static void test_no_grace(void **state)
 {
@@ -371,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("deaths by someone else's hand are worth an Event, others are not",
 		      test_verdicts),
+		CLAIM("each kill whose cause is known is, whatever the cause", test_kinds_of_kill),
 		CLAIM("a grace period that is not known is not said to be exceeded", test_no_grace),
 		CLAIM("a verdict in doubt makes none, and a partial one says so", test_doubt),
 		CLAIM("there is none without names that Kubernetes accepts", test_names),

@@ -242,11 +242,8 @@ static const struct worth {
 	{OUTCOME_KILLED, 1u << CAUSE_GRACE_EXPIRED, true, "GraceExceeded", note_grace},
 	/* Where no source provides the period, a kill at any time is said to be at its end. */
 	{OUTCOME_KILLED, 1u << CAUSE_GRACE_EXPIRED, false, "KilledBy", note_kill},
-	{OUTCOME_KILLED,
-	 1u << CAUSE_KILLED_EARLY | 1u << CAUSE_NO_GRACE | 1u << CAUSE_PID_NAMESPACE |
-		 1u << CAUSE_KERNEL | 1u << CAUSE_SELF | 1u << CAUSE_SAME_CONTAINER |
-		 1u << CAUSE_SAME_POD | 1u << CAUSE_OTHER_POD | 1u << CAUSE_HOST,
-	 false, "KilledBy", note_kill},
+	{OUTCOME_KILLED, ~(1u << CAUSE_UNKNOWN | 1u << CAUSE_GRACE_EXPIRED), false, "KilledBy",
+	 note_kill},
 	{OUTCOME_CRASHED, 1u << CAUSE_SAME_POD | 1u << CAUSE_OTHER_POD | 1u << CAUSE_HOST, false,
 	 "KilledBy", note_fatal_signal},
 	{OUTCOME_OOM_KILLED,

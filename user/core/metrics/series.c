@@ -27,6 +27,9 @@ enum modesty { LEAVE_NOTHING, LEAVE_COUNTERS, LEAVE_STOPS, LEAVE_EVENTS };
 
 static const struct labels other_labels = {{OTHER, OTHER, OTHER}};
 
+_Static_assert((int)OOM_LEVEL_UNKNOWN < (int)OUTCOME_COUNT && (int)TRI_TRUE < (int)OUTCOME_COUNT,
+	       "any_key() gets to every major");
+
 /* The index-th of all series that a label set can have: 1 with its key, 0 where the combination
  * makes none, -1 after the last. */
 static int any_key(unsigned int index, struct serie_key *ret)
@@ -331,7 +334,7 @@ static void count_kill(struct series *s, const struct record_stop *stop)
 static void record_stop(struct series *s, const struct record *record)
 {
 	const struct record_stop *stop = &record->stop;
-	bool odd = !serie_is_pair(stop->outcome, stop->cause);
+	bool odd = !outcome_is_pair(stop->outcome, stop->cause);
 	unsigned int outcome = odd ? OUTCOME_UNKNOWN : stop->outcome;
 	unsigned int cause = odd ? CAUSE_UNKNOWN : stop->cause;
 	struct subject to;

@@ -256,37 +256,13 @@ uint64_t serie_lines(enum series_family family)
 	return bounds ? bounds->n + 3 : 1; /* +Inf, sum, count */
 }
 
-#define CAUSE(name) (1u << CAUSE_##name)
-
-/* The pairs of outcome and cause that the table of graced-records(5) has: bits 1 << enum cause. */
-static const uint32_t causes_of[OUTCOME_COUNT] = {
-	[OUTCOME_UNKNOWN] = CAUSE(UNKNOWN),
-	[OUTCOME_GRACEFUL] = CAUSE(STOP_SIGNAL) | CAUSE(SELF),
-	[OUTCOME_TERMINATED] = CAUSE(STOP_SIGNAL),
-	[OUTCOME_KILLED] = CAUSE(UNKNOWN) | CAUSE(PID_NAMESPACE) | CAUSE(KERNEL) |
-			   CAUSE(KILLED_EARLY) | CAUSE(GRACE_EXPIRED) | CAUSE(NO_GRACE) |
-			   CAUSE(SELF) | CAUSE(SAME_CONTAINER) | CAUSE(SAME_POD) |
-			   CAUSE(OTHER_POD) | CAUSE(HOST),
-	[OUTCOME_OOM_KILLED] =
-		CAUSE(OOM_CONTAINER) | CAUSE(OOM_POD) | CAUSE(OOM_NODE) | CAUSE(OOM_UNKNOWN),
-	[OUTCOME_CRASHED] = CAUSE(SELF) | CAUSE(UNKNOWN) | CAUSE(KERNEL) | CAUSE(SAME_CONTAINER) |
-			    CAUSE(SAME_POD) | CAUSE(OTHER_POD) | CAUSE(HOST),
-	[OUTCOME_COMPLETED] = CAUSE(SELF),
-	[OUTCOME_FAILED] = CAUSE(SELF),
-};
-
-bool serie_is_pair(unsigned int outcome, unsigned int cause)
-{
-	return outcome < OUTCOME_COUNT && cause < CAUSE_COUNT && causes_of[outcome] >> cause & 1;
-}
-
 bool serie_is_key(const struct serie_key *key)
 {
 	switch (key->family) {
 	case SERIES_STOP_DURATION:
 		return key->major < OUTCOME_COUNT && key->minor == 0;
 	case SERIES_STOPS:
-		return serie_is_pair(key->major, key->minor);
+		return outcome_is_pair(key->major, key->minor);
 	case SERIES_OOM_KILLS:
 		return key->major > OOM_LEVEL_NONE && key->major < LEVELS && key->minor == 0;
 	case SERIES_RESTARTS:

@@ -86,9 +86,7 @@ struct serie *serie_find(const struct labelset *set, const struct serie_key *key
 /* A new series where there was none, not used yet. NULL without memory. */
 struct serie *serie_add(struct labelset *set, const struct serie_key *key);
 
-/* Whether the table of outcomes in graced-records(5) has that pair, and "_other" a series of that
- * key. */
-bool serie_is_pair(unsigned int outcome, unsigned int cause);
+/* Whether "_other" has a series of that key. */
 bool serie_is_key(const struct serie_key *key);
 /* NULL for a family of counters. */
 const struct histogram_bounds *serie_bounds(enum series_family family);

@@ -2,8 +2,6 @@
 /* The decision table: a row is a condition and what follows from it; the first that holds wins. */
 #include "core/stop/outcome.h"
 
-#include <stddef.h>
-
 #define ROW_27A OUTCOME_ROW_27A
 
 typedef const struct outcome_facts *facts_ptr;
@@ -217,15 +215,38 @@ static const struct {
 	{29, always, OUTCOME_FAILED, CAUSE_SELF},
 };
 
+static struct outcome_verdict verdict_of(size_t row)
+{
+	return (struct outcome_verdict){
+		.outcome = rows[row].outcome,
+		.cause = rows[row].cause,
+		.row = rows[row].row,
+	};
+}
+
 struct outcome_verdict outcome_decide(const struct outcome_facts *facts)
 {
 	size_t i = 0;
 
 	while (!rows[i].holds(facts))
 		i++;
-	return (struct outcome_verdict){
-		.outcome = rows[i].outcome,
-		.cause = rows[i].cause,
-		.row = rows[i].row,
-	};
+	return verdict_of(i);
+}
+
+bool outcome_row(size_t index, struct outcome_verdict *ret)
+{
+	if (index >= sizeof(rows) / sizeof(rows[0]))
+		return false;
+	*ret = verdict_of(index);
+	return true;
+}
+
+bool outcome_is_pair(unsigned int outcome, unsigned int cause)
+{
+	struct outcome_verdict row;
+
+	for (size_t i = 0; outcome_row(i, &row); i++)
+		if (row.outcome == outcome && row.cause == cause)
+			return true;
+	return false;
 }

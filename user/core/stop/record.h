@@ -32,6 +32,9 @@ enum sender_kind {
 	SENDER_KIND_COUNT,
 };
 
+_Static_assert(SENDER_UNPLACED == SENDER_UNKNOWN + 1 && SENDER_KIND_COUNT == SENDER_UNPLACED + 1,
+	       "metrics and readers take the kinds before SENDER_UNKNOWN for those with a word");
+
 struct record_pod {
 	bool known; /* false: not in a pod, printed as null */
 	const char *namespace_;
