@@ -137,6 +137,7 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	fill_forward(&r->forward, stop);
 	r->collateral_kills = since(stop->counts.collateral, stop->base.collateral);
 	r->oom_kills = since(stop->counts.oom_kills, stop->base.oom_kills);
+	r->oom_kills_unknown = stop->unseen_lapsed;
 	r->empty_ns = stop->empty_ns;
 }
 

@@ -29,6 +29,33 @@ static void signal_learnt(struct stops *stops, struct stop *stop, uint32_t numbe
 							   .at_ns = stop->request.at_ns});
 }
 
+static bool is_inits(const struct stop *stop)
+{
+	return stop->node && stop->node->stop == stop;
+}
+
+static void lapse_unseen_by(struct stops *stops, struct stop *stop, uint64_t at_ns)
+{
+	uint64_t from_ns =
+		stop->since_ns > stops->out->attached_ns ? stop->since_ns : stops->out->attached_ns;
+
+	if (!stop_awaits_lapse(stop))
+		return;
+	/* By the period that a request would have had. */
+	if (is_inits(stop))
+		stops_take_grace(stops, stop);
+	if (stop_lapse_unseen(stop, from_ns, at_ns) && is_inits(stop))
+		output_changed(stops->out, stop->node);
+}
+
+/* Timers may be late: what counts is when a thing happened. */
+static void lapse_by(struct stops *stops, struct stop *stop, uint64_t at_ns)
+{
+	if (stop->state == STOP_REQUESTED && at_ns >= stop_lapse_ns(stop))
+		stop_lapse(stops->map, stop);
+	lapse_unseen_by(stops, stop, at_ns);
+}
+
 /* --- scope all: processes that are no init, from the first signal that may end them to their death
  * by one ------------------------------------------------------------------------------------ */
 
@@ -98,8 +125,7 @@ static void proc_signalled(struct stops *stops, struct stop *stop, const struct 
 		stop->base.lost = obs->signal.lost;
 		stop->base.suppressed = obs->signal.suppressed;
 	}
-	if (stop->state == STOP_REQUESTED && obs->at_ns >= stop_lapse_ns(stop))
-		stop_lapse(stops->map, stop);
+	lapse_by(stops, stop, obs->at_ns);
 	if (stop_signalled(stops->map, stop, &obs->signal, obs->at_ns, STOPS_SIGNAL_SET, true,
 			   sender) == STOP_NOTE_UNEXPECTED)
 		stops->stats.unexpected++;
@@ -125,8 +151,7 @@ static int on_proc_exit(struct stops *stops, const struct obs *obs)
 
 	if (!stop)
 		return 0;
-	if (stop->state == STOP_REQUESTED && obs->at_ns >= stop_lapse_ns(stop))
-		stop_lapse(stops->map, stop);
+	lapse_by(stops, stop, obs->at_ns);
 	stops_advance(stops, stop, STOP_EV_EXIT);
 	stop_exited(stop, &obs->exit, obs->at_ns);
 	proc_base_take(stop);
@@ -308,6 +333,7 @@ static void init_overtaken(struct stops *stops, struct stop *stop, const struct 
 {
 	start_take(stop, &init->proc);
 	stop->late |= init->late;
+	stop->unseen_lapsed &= !init->late;
 	if (stop->rank == GRACED_INIT_GUESSED && init->rank == GRACED_INIT_FIRST && !stop->late &&
 	    stop_is_running(stop)) {
 		/* What was there before it was a stage of its runtime, which has left. */
@@ -416,13 +442,6 @@ int stops_on_init(struct stops *stops, const struct obs *obs)
 	stop->late |= obs->init.late;
 	base_take(stop, &obs->init);
 	return 0;
-}
-
-/* Timers may be late: what counts is when a thing happened. */
-static void lapse_by(struct stops *stops, struct stop *stop, uint64_t at_ns)
-{
-	if (stop->state == STOP_REQUESTED && at_ns >= stop_lapse_ns(stop))
-		stop_lapse(stops->map, stop);
 }
 
 /* Until init exits its deadline is the request's lapse, or the end of a search for its exit. */

@@ -275,7 +275,7 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		.start_ns = stop->init.start_ns,
 		.oom_victim = stop->oom_victim,
 		.oom_beside = stop->counts.oom_kills > stop->base.oom_kills,
-		.oom_sure = stop_gaps(stop) == 0,
+		.oom_sure = stop_gaps(stop) == 0 && !stop->unseen_lapsed,
 		.runtime = node->ident.runtime,
 		.qos = node->pod->qos,
 		.is_static = node->pod->is_static,

@@ -282,5 +282,7 @@ void stop_restored(struct stop *stop)
 	if (stop->state == STOP_IDLE || stop->state == STOP_REPORTED)
 		return;
 	stop->blind |= stop_is_running(stop);
+	for (int n = 1; n <= SIGNALS; n++)
+		stop->unsure_from |= (uint64_t)(stop->last_from[n] != 0) << (n - 1);
 	stop->restarted |= stop->blind || !stop->empty_ns;
 }

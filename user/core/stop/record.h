@@ -147,8 +147,9 @@ struct record_stop {
 	enum cause cause;
 	uint64_t collateral_kills;
 	uint64_t oom_kills;
-	uint64_t empty_ns; /* 0: not empty yet */
-	uint32_t gaps;	   /* bits 1 << enum gap; 0 is complete evidence */
+	bool oom_kills_unknown; /* more may have gone unseen, and no gap says so */
+	uint64_t empty_ns;	/* 0: not empty yet */
+	uint32_t gaps;		/* bits 1 << enum gap; 0 is complete evidence */
 };
 
 /* The runtime's own word of an exit, beside the kernel's. */

@@ -240,8 +240,10 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	if (stop->request.seen && sig->sig == stop->request.number &&
 	    sig->result != RESULT_ALREADY_PENDING)
 		stop->hearing |= STOP_AGAIN;
-	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO)
+	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
+		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
+	}
 	if (sig->sig == SIGKILL_NR) {
 		if (sig->result != RESULT_DELIVERED)
 			return STOP_NOTE_NONE;
@@ -369,6 +371,25 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 	stop->hearing = 0;
 	stop->given_ns = 0;
 	stop->given_unknown = false;
+}
+
+/* What it dies of now may be what was sent unseen, and blocked or pending since. */
+static void forget_unsure(struct stop *stop)
+{
+	for (int n = 1; n <= 64; n++)
+		if (stop->unsure_from >> (n - 1) & 1)
+			stop->last_from[n] = RELATION_NONE;
+	stop->unsure_from = 0;
+}
+
+bool stop_lapse_unseen(struct stop *stop, uint64_t from_ns, uint64_t at_ns)
+{
+	if (!stop_awaits_lapse(stop) || at_ns < from_ns || at_ns - from_ns < lapse_after_ns(stop))
+		return false;
+	stop->restarted = stop->blind = false;
+	stop->unseen_lapsed = true;
+	forget_unsure(stop);
+	return true;
 }
 
 /* To a runtime's stop signal: what others sent, or another number, was not the stop. */
@@ -501,16 +522,16 @@ static bool grace_uncertain(const struct stop *stop)
 
 /*
  * Init died of a signal that no record has. The kernel sends a signal before it ends a process by
- * it, also in a fault. SIGSYS is the exception: seccomp's RET_KILL_THREAD calls do_exit(). Not seen
- * are what a tracer injects (PTRACE_CONT), and the signal of a fault in the kernel itself
- * (make_task_dead()).
+ * it, also in a fault. SIGSYS is the exception: seccomp's RET_KILL_THREAD calls do_exit(); but it
+ * may have been sent before signals were recorded. Not seen are what a tracer injects
+ * (PTRACE_CONT), and the signal of a fault in the kernel itself (make_task_dead()).
  */
 static bool fatal_signal_unseen(const struct stop *stop)
 {
 	uint32_t died_of = stop->status & 0x7f;
 
 	if (!stop->exit_seen || !died_of || died_of > 64 || died_of == SIGKILL_NR ||
-	    died_of == SIGSYS_NR)
+	    (died_of == SIGSYS_NR && !stop->unseen_lapsed))
 		return false;
 	return stop->last_from[died_of] == RELATION_NONE;
 }
@@ -524,7 +545,7 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_EVENTS_LOST;
 	if (suppression_matters(stop))
 		gaps |= 1u << GAP_SUPPRESSED;
-	if (stop->late)
+	if (stop->late && !stop->unseen_lapsed)
 		gaps |= 1u << GAP_ATTACHED_LATE;
 	if ((stop->node && !stop->node->path) || cgroup_unknown(&stop->request) ||
 	    cgroup_unknown(&stop->kill))

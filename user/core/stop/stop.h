@@ -107,6 +107,7 @@ struct stop {
 	bool deaf;
 	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
+	uint64_t unsure_from;  /* bits n-1: of before the restart, so that it may not be the last */
 
 	/* A stop signal of a sender that cannot be known came last; 0: never. */
 	uint64_t unsure_ns;
@@ -143,6 +144,7 @@ struct stop {
 	bool shed;		/* ... or was, at some time of this init's life */
 	bool restarted;		/* the daemon was, between its begin and its verdict */
 	bool blind;		/* ... and init ran then: signals to it may have gone unseen */
+	bool unseen_lapsed;	/* late or blind, so long ago that no verdict can depend on it */
 	bool kept;		/* it was, and init was not found since */
 	struct deadline wake;	/* lapse, or the bound on waiting */
 	uint64_t gone_ns;	/* its cgroup was removed, its verdict waits for names; 0: not */
@@ -249,6 +251,19 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 /* When an open request lapses: at + 2 x grace + 60 s; 10 minutes when the grace is unknown. */
 uint64_t stop_lapse_ns(const struct stop *stop);
 void stop_lapse(struct cgmap *map, struct stop *stop);
+
+/* Whether it runs unasked, and signals to it may have gone unseen that can still matter. */
+static inline bool stop_awaits_lapse(const struct stop *stop)
+{
+	return stop->state == STOP_RUNNING && (stop->blind || (stop->late && !stop->unseen_lapsed));
+}
+
+/*
+ * All signals to it were recorded since from_ns. What was sent before has lapsed as a request would
+ * have by at_ns, unless one is open that may only have repeated it: the verdict does not depend on
+ * it any more. True: it has lapsed now.
+ */
+bool stop_lapse_unseen(struct stop *stop, uint64_t from_ns, uint64_t at_ns);
 
 /* Less is recorded of it from now on, or all again. */
 void stop_shed(struct stop *stop, bool on);

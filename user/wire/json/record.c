@@ -169,7 +169,10 @@ static void add_stop(struct buf *out, const struct record *record)
 	jsonw_str(out, "outcome", outcome_name(stop->outcome));
 	jsonw_str(out, "cause", cause_name(stop->cause));
 	jsonw_u64(out, "collateral_kills", stop->collateral_kills);
-	jsonw_u64(out, "oom_kills", stop->oom_kills);
+	if (stop->oom_kills_unknown)
+		jsonw_null(out, "oom_kills");
+	else
+		jsonw_u64(out, "oom_kills", stop->oom_kills);
 	record_parts_tri(out, "pod_terminating", stop->pod_terminating);
 	record_parts_time(out, "empty_boot_ns", stop->empty_ns);
 	add_forwarded(out, &stop->forward);

@@ -302,6 +302,7 @@ static void read_stop(struct reading *r, const json_t *line)
 	stop->cause = word_of(r, line, "cause", cause_word, CAUSE_COUNT, CAUSE_UNKNOWN);
 	stop->collateral_kills = time_of(r, line, "collateral_kills");
 	stop->oom_kills = time_of(r, line, "oom_kills");
+	stop->oom_kills_unknown = json_is_null(json_object_get(line, "oom_kills"));
 	stop->empty_ns = time_of(r, line, "empty_boot_ns");
 	read_stages(r, json_object_get(line, "stages"), stop);
 	stop->gaps = read_gaps(r, json_object_get(line, "evidence"));

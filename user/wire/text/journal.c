@@ -215,7 +215,8 @@ static void add_stop(struct buf *out, const struct record *record)
 	if (stop->latency_known)
 		add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
 	add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
-	add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
+	if (!stop->oom_kills_unknown)
+		add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
 	add_gaps(out, stop->gaps);
 }
 

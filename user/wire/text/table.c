@@ -220,7 +220,7 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 		buf_add_u64(cell, stop->collateral_kills);
 		buf_adds(cell, " collateral");
 	}
-	if (stop->oom_kills > (stop->outcome == OUTCOME_OOM_KILLED)) {
+	if (!stop->oom_kills_unknown && stop->oom_kills > (stop->outcome == OUTCOME_OOM_KILLED)) {
 		next_note(cell);
 		buf_adds(cell, "oom×");
 		buf_add_u64(cell, stop->oom_kills);
