@@ -368,6 +368,9 @@ static __always_inline void cgroup_removed(const __u64 *ctx)
 	if (!ev)
 		return;
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
+	ev->owner_id = w->owner_id;
+	ev->kind = w->kind;
+	ev->pad = 0;
 	emit_end(ev, false);
 	watch_delete(id, w);
 }
@@ -430,6 +433,8 @@ static __always_inline void populated_seen(const __u64 *ctx)
 	if (!ev)
 		return;
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
+	ev->owner_id = 0;
+	ev->kind = ev->pad = 0;
 	emit_end(ev, w->kind >= GRACED_WATCH_CONTAINER);
 }
 

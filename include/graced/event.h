@@ -168,10 +168,13 @@ struct graced_ev_cgroup {
 	__u32 pad;
 };
 
-/* CGROUP_EMPTY and CGROUP_GONE. */
+/* CGROUP_EMPTY and CGROUP_GONE; only the latter has a kind and an owner. */
 struct graced_ev_empty {
 	struct graced_hdr hdr;
 	struct graced_counts counts;
+	__u64 owner_id; /* as in graced_watch */
+	__u32 kind;	/* enum graced_watch_kind */
+	__u32 pad;
 };
 
 struct graced_ev_init {

@@ -26,6 +26,8 @@ struct sweep {
 	struct lost_of *lost_of;
 	struct swept {
 		struct graced_counts counts;
+		uint64_t owner_id;
+		uint32_t kind;
 		bool gone; /* the cgroup was removed */
 	} * swept;	   /* beside each of lost_of */
 	size_t n, room;
@@ -52,7 +54,8 @@ static int take_losses(void *userdata, uint64_t id, const struct graced_watch *w
 		sweep->room = room;
 	}
 	sweep->lost_of[sweep->n] = (struct lost_of){id, watch->counts.lost};
-	sweep->swept[sweep->n++] = (struct swept){watch->counts, watch->gone};
+	sweep->swept[sweep->n++] =
+		(struct swept){watch->counts, watch->owner_id, watch->kind, watch->gone};
 	return 0;
 }
 
@@ -95,6 +98,8 @@ static void feed_gone(struct losses *l, const struct sweep *sweep, size_t i)
 	feed_begin(&obs, OBS_CGROUP_GONE);
 	obs.empty.id = sweep->lost_of[i].id;
 	obs.empty.counts = sweep->swept[i].counts;
+	obs.empty.kind = sweep->swept[i].kind;
+	obs.empty.owner_id = sweep->swept[i].owner_id;
 	feed_obs(l->feed, &obs);
 	kern_watch_delete(l->kern, obs.empty.id);
 }

@@ -366,6 +366,15 @@ int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret)
 	return r;
 }
 
+void cgmap_join_pod(struct cgnode *node, const struct cgnode *below)
+{
+	if (!below || below->kind != GRACED_WATCH_POD || !below->pod || node->pod)
+		return;
+	node->pod = below->pod;
+	node->pod->refs++;
+	LIST_INSERT_HEAD(&node->pod->nodes, node, in_pod);
+}
+
 void cgmap_remove(struct cgmap *map, uint64_t id)
 {
 	struct cgnode *node = map_remove(&map->nodes, id);

@@ -132,6 +132,9 @@ int cgmap_add_path(struct cgmap *map, const struct cgmap_new *cg, struct cgnode 
 /* A container that something names before its record came: its path is not known yet. */
 int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret);
 
+/* One that is unknown, and was made directly below that cgroup of a pod; no-op below any other. */
+void cgmap_join_pod(struct cgnode *node, const struct cgnode *below);
+
 /* The cgroup is gone: the map forgets it; references keep the node alive. */
 void cgmap_remove(struct cgmap *map, uint64_t id);
 

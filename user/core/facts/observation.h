@@ -92,6 +92,10 @@ struct obs_cgroup {
 struct obs_empty {
 	uint64_t id;
 	struct graced_counts counts;
+	/* GONE: what the kernel half took it for, and the cgroup that it was charged to; 0: not
+	 * known, as in older recordings. */
+	uint32_t kind;
+	uint64_t owner_id;
 };
 
 struct obs_init {

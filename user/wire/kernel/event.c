@@ -98,7 +98,10 @@ static void decode_empty(const void *data, struct obs *ret)
 	struct graced_ev_empty ev;
 
 	memcpy(&ev, data, sizeof(ev));
-	ret->empty = (struct obs_empty){.id = ev.hdr.watch_id, .counts = ev.counts};
+	ret->empty = (struct obs_empty){.id = ev.hdr.watch_id,
+					.counts = ev.counts,
+					.kind = ev.kind,
+					.owner_id = ev.owner_id};
 }
 
 static void decode_init(const void *data, struct obs *ret)

@@ -57,7 +57,9 @@ static const struct rec_field CGROUP[] = {
 	STRING("path", cgroup.path),
 };
 
-static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.counts)};
+static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.counts),
+					 UINT("kind", empty.kind),
+					 UINT("owner_id", empty.owner_id)};
 
 static const struct rec_field INIT[] = {
 	UINT("id", init.id),	 UINT("lost", init.lost), UINT("suppressed", init.suppressed),
