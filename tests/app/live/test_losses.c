@@ -46,7 +46,8 @@ uint64_t __wrap_kern_recursion_misses(const struct kern *kern)
 
 int __wrap_kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata)
 {
-	const struct graced_watch losing = {.counts.lost = 1}, gone = {.gone = 1};
+	const struct graced_watch losing = {.counts.lost = 1},
+				  gone = {.gone = 1, .kind = GRACED_WATCH_CONTAINER, .owner_id = 6};
 	int r = half.each_error;
 
 	half.each_error = 0;
@@ -83,7 +84,8 @@ void __wrap_feed_obs(struct feed *f, const struct obs *obs)
 {
 	half.counts += obs->type == OBS_COUNTS && obs->counts.id == LOSING &&
 		       obs->counts.counts.exits == 1;
-	half.gone += obs->type == OBS_CGROUP_GONE && obs->empty.id == GONE;
+	half.gone += obs->type == OBS_CGROUP_GONE && obs->empty.id == GONE &&
+		     obs->empty.kind == GRACED_WATCH_CONTAINER && obs->empty.owner_id == 6;
 }
 
 static int begin(void **state)

@@ -38,6 +38,74 @@ static void expect_late(struct world *w, size_t cgroups)
 	assert_int_equal(world_effect(w, EFFECT_WAKE_AT)->at_ns, 0);
 }
 
+static void lose(struct world *w, uint64_t id, uint32_t kind, uint64_t owner_id,
+		 const struct graced_counts *counts)
+{
+	const struct obs gone = {
+		.type = OBS_CGROUP_GONE,
+		.at_ns = SEC(70) + id,
+		.empty = {.id = id, .counts = *counts, .kind = kind, .owner_id = owner_id},
+	};
+
+	assert_int_equal(world_tell(w, &gone), 0);
+}
+
+static void test_lost(void **state)
+{
+	const struct graced_counts counts = {.exits = 3, .lost = 5, .oom_kills = 1};
+	const struct record_stop *s;
+	struct engine_stats before, after;
+	struct world w;
+
+	world_open(&w, NULL);
+	engine_get_stats(w.engine, &before);
+	lose(&w, CG_NEW, GRACED_WATCH_CONTAINER, CG_POD_A, &counts);
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+		       GAP(EVENTS_LOST) | GAP(UNKNOWN_CGROUP) | GAP(EXIT_UNSEEN) |
+			       GAP(INIT_UNSEEN));
+	s = world_stop(&w);
+	assert_string_equal(s->pod.uid, WORLD_UID_A);
+	assert_true(s->container.known && !s->container.id && !s->container.cgroup);
+	assert_int_equal(s->oom_kills, 1);
+	/* Outside pods, or in one that is not known. */
+	lose(&w, CG_NEW + 1, GRACED_WATCH_CONTAINER, CG_DOCKER, &counts);
+	lose(&w, CG_NEW + 2, GRACED_WATCH_CONTAINER, 999, &counts);
+	assert_int_equal(world_count(&w, RECORD_STOP), 3);
+	for (size_t i = 1; i < 3; i++) {
+		assert_false(world_record(&w, RECORD_STOP, i)->stop.pod.known);
+		assert_string_not_equal(world_record(&w, RECORD_STOP, i)->stop.id, s->id);
+	}
+	engine_get_stats(w.engine, &after);
+	assert_int_equal(after.cgroups, before.cgroups);
+	world_close(&w);
+}
+
+static void test_lost_no_stop(void **state)
+{
+	static const struct {
+		uint32_t kind;
+		struct graced_counts counts;
+	} rows[] = {
+		{0, {.exits = 1, .lost = 1}},
+		{GRACED_WATCH_BRANCH, {.exits = 1, .lost = 1}},
+		{GRACED_WATCH_POD, {.exits = 1, .lost = 1}},
+		{GRACED_WATCH_MAYBE, {.exits = 1, .lost = 1}},
+		{GRACED_WATCH_SERVICE, {.exits = 1, .lost = 1}},
+		{99, {.exits = 1, .lost = 1}},
+		/* Nothing ran in it. */
+		{GRACED_WATCH_CONTAINER, {.lost = 1}},
+		/* There was no room for it in the map, or its removal was reported before. */
+		{GRACED_WATCH_CONTAINER, {.exits = 1}},
+	};
+	struct world w;
+
+	world_open(&w, NULL);
+	for (size_t i = 0; i < LEN(rows); i++)
+		lose(&w, CG_NEW + i, rows[i].kind, CG_POD_A, &rows[i].counts);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_close(&w);
+}
+
 static size_t cgroups_of_world(void)
 {
 	struct engine_stats stats;
@@ -185,6 +253,9 @@ static void test_child(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("a container of which only counts are left is reported, in its pod if it is known",
+		      test_lost),
+		CLAIM("... but nothing that was none, or had no process", test_lost_no_stop),
 		CLAIM("a verdict whose cgroup was removed goes out with its name", test_named),
 		CLAIM("... and without after 250 ms, once, and nothing is left of it", test_late),
 		CLAIM("nothing else is heard of a cgroup that is gone", test_hears_nothing),

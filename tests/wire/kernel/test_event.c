@@ -140,8 +140,12 @@ static void test_cgroup_gone(void **state)
 	struct obs obs;
 
 	ev.counts.collateral = 7;
+	ev.kind = GRACED_WATCH_CONTAINER;
+	ev.owner_id = 21;
 	decode_well(&ev, sizeof(ev), OBS_CGROUP_GONE, &obs);
 	assert_int_equal(obs.empty.id, ID);
+	assert_int_equal(obs.empty.kind, GRACED_WATCH_CONTAINER);
+	assert_int_equal(obs.empty.owner_id, 21);
 	assert_int_equal(obs.empty.counts.collateral, 7);
 }
 

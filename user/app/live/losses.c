@@ -104,6 +104,14 @@ static void feed_gone(struct losses *l, const struct sweep *sweep, size_t i)
 	kern_watch_delete(l->kern, obs.empty.id);
 }
 
+static void feed_all_gone(struct losses *l, const struct sweep *sweep, bool recorded)
+{
+	for (size_t i = 0; i < sweep->n; i++)
+		if (sweep->swept[i].gone &&
+		    (sweep->swept[i].kind >= GRACED_WATCH_CONTAINER) == recorded)
+			feed_gone(l, sweep, i);
+}
+
 /* Which cgroups the losses were about. False: some have to be read again; final: there is no
  * later time for that. */
 static bool feed_swept(struct losses *l, bool final)
@@ -116,9 +124,11 @@ static bool feed_swept(struct losses *l, bool final)
 			feed_counts(l, &sweep, i);
 	/* What was recorded of a cgroup that is gone by now is in the ring. */
 	drained = ring_drain(l->ring) || final;
-	for (size_t i = 0; drained && i < sweep.n; i++)
-		if (sweep.swept[i].gone)
-			feed_gone(l, &sweep, i);
+	if (drained) {
+		/* A pod is known until it is gone. */
+		feed_all_gone(l, &sweep, true);
+		feed_all_gone(l, &sweep, false);
+	}
 	if (sweep.n)
 		qsort(sweep.lost_of, sweep.n, sizeof(*sweep.lost_of), by_id);
 	free(sweep.swept);
