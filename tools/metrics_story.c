@@ -313,7 +313,7 @@ static void count_all(struct series *series)
 	for (unsigned int i = 0; i < OUTCOME_COUNT * CAUSE_COUNT; i++) {
 		stop->outcome = i / CAUSE_COUNT;
 		stop->cause = i % CAUSE_COUNT;
-		if (outcome_is_pair(stop->outcome, stop->cause))
+		if (serie_is_pair(stop->outcome, stop->cause))
 			series_record(series, &record);
 	}
 	record = (struct record){.type = RECORD_POD};

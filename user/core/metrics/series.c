@@ -334,7 +334,7 @@ static void count_kill(struct series *s, const struct record_stop *stop)
 static void record_stop(struct series *s, const struct record *record)
 {
 	const struct record_stop *stop = &record->stop;
-	bool odd = !outcome_is_pair(stop->outcome, stop->cause);
+	bool odd = !serie_is_pair(stop->outcome, stop->cause);
 	unsigned int outcome = odd ? OUTCOME_UNKNOWN : stop->outcome;
 	unsigned int cause = odd ? CAUSE_UNKNOWN : stop->cause;
 	struct subject to;

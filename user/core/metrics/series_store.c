@@ -256,13 +256,23 @@ uint64_t serie_lines(enum series_family family)
 	return bounds ? bounds->n + 3 : 1; /* +Inf, sum, count */
 }
 
+bool serie_is_pair(unsigned int outcome, unsigned int cause)
+{
+	struct outcome_verdict row;
+
+	for (size_t i = 0; outcome_row(i, &row); i++)
+		if (row.outcome == outcome && row.cause == cause)
+			return true;
+	return false;
+}
+
 bool serie_is_key(const struct serie_key *key)
 {
 	switch (key->family) {
 	case SERIES_STOP_DURATION:
 		return key->major < OUTCOME_COUNT && key->minor == 0;
 	case SERIES_STOPS:
-		return outcome_is_pair(key->major, key->minor);
+		return serie_is_pair(key->major, key->minor);
 	case SERIES_OOM_KILLS:
 		return key->major > OOM_LEVEL_NONE && key->major < LEVELS && key->minor == 0;
 	case SERIES_RESTARTS:

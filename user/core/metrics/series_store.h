@@ -86,7 +86,9 @@ struct serie *serie_find(const struct labelset *set, const struct serie_key *key
 /* A new series where there was none, not used yet. NULL without memory. */
 struct serie *serie_add(struct labelset *set, const struct serie_key *key);
 
-/* Whether "_other" has a series of that key. */
+/* Whether a row of the decision table (core/stop/outcome) has that pair, and "_other" a series of
+ * that key. */
+bool serie_is_pair(unsigned int outcome, unsigned int cause);
 bool serie_is_key(const struct serie_key *key);
 /* NULL for a family of counters. */
 const struct histogram_bounds *serie_bounds(enum series_family family);

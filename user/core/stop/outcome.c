@@ -240,13 +240,3 @@ bool outcome_row(size_t index, struct outcome_verdict *ret)
 	*ret = verdict_of(index);
 	return true;
 }
-
-bool outcome_is_pair(unsigned int outcome, unsigned int cause)
-{
-	struct outcome_verdict row;
-
-	for (size_t i = 0; outcome_row(i, &row); i++)
-		if (row.outcome == outcome && row.cause == cause)
-			return true;
-	return false;
-}

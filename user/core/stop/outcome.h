@@ -124,8 +124,6 @@ struct outcome_verdict outcome_decide(const struct outcome_facts *facts);
 
 /* What the rows of the table decide, in its order: 0, 1, ... False: there are no more. */
 bool outcome_row(size_t index, struct outcome_verdict *ret);
-/* Whether a row has that pair; numbers that are no member of the enums are in none. */
-bool outcome_is_pair(unsigned int outcome, unsigned int cause);
 
 const char *outcome_name(enum outcome outcome);
 const char *cause_name(enum cause cause);
