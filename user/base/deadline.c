@@ -92,3 +92,10 @@ struct deadline *deadline_first(const struct deadline_queue *q)
 {
 	return q->count ? q->heap[0] : NULL;
 }
+
+uint64_t deadline_first_ns(const struct deadline_queue *q)
+{
+	const struct deadline *first = deadline_first(q);
+
+	return first ? first->at_ns : 0;
+}

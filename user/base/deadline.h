@@ -28,4 +28,7 @@ int deadline_set(struct deadline_queue *q, struct deadline *d, uint64_t at_ns);
 /* The soonest, left in the queue; NULL when there is none. */
 struct deadline *deadline_first(const struct deadline_queue *q);
 
+/* When that is; 0 when there is none. */
+uint64_t deadline_first_ns(const struct deadline_queue *q);
+
 #endif

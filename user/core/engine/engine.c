@@ -419,11 +419,6 @@ static int on_container(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
-static uint8_t lapse_of(const struct obs_names *n)
-{
-	return (uint8_t)((n->failed ? LAPSE_FAILED : 0) | (n->shed ? LAPSE_SHED : 0));
-}
-
 static void pod_answered(struct engine *e, const struct obs_names *n)
 {
 	struct pod *pod = cgmap_pod(&e->map, n->pod_uid);
@@ -434,7 +429,7 @@ static void pod_answered(struct engine *e, const struct obs_names *n)
 	pod->asks -= pod->asks > 0;
 	/* A question that is overtaken by a newer one ends without an answer. */
 	if (!pod->asks) {
-		pod->lapse = lapse_of(n);
+		pod->lapse = names_lapse_of(n);
 		pod->answered = true;
 	}
 	LIST_FOREACH(node, &pod->nodes, in_pod)
@@ -452,7 +447,7 @@ static void container_answered(struct engine *e, const struct obs_names *n)
 		return;
 	c = names_container(&e->names, node);
 	node->names = podtab_is_named(c) ? NAMES_KNOWN : NAMES_ABSENT;
-	node->lapse = lapse_of(n);
+	node->lapse = names_lapse_of(n);
 	if (node->pod)
 		node->pod->names_lapse = node->lapse;
 	if (node->stop)
@@ -603,19 +598,12 @@ static uint64_t sooner(uint64_t at_ns, uint64_t other_ns)
 	return !at_ns || (other_ns && other_ns < at_ns) ? other_ns : at_ns;
 }
 
-static uint64_t first_of(const struct deadline_queue *queue)
-{
-	const struct deadline *first = deadline_first(queue);
-
-	return first ? first->at_ns : 0;
-}
-
 static void emit_wake(struct engine *e)
 {
-	uint64_t at = first_of(&e->stops.deadlines);
+	uint64_t at = deadline_first_ns(&e->stops.deadlines);
 
-	at = sooner(at, first_of(&e->pods.checks));
-	at = sooner(at, first_of(&e->pods.unexplained));
+	at = sooner(at, deadline_first_ns(&e->pods.checks));
+	at = sooner(at, deadline_first_ns(&e->pods.unexplained));
 	at = sooner(at, e->shutdowns.wake_ns);
 	if (at == e->wake_ns)
 		return;

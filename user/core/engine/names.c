@@ -138,6 +138,11 @@ uint32_t names_lapse_of_spec(const struct pod *pod)
 	return pod->lapse | (pod->asks && !pod->answered ? LAPSE_LATE : 0u);
 }
 
+uint8_t names_lapse_of(const struct obs_names *answer)
+{
+	return (uint8_t)((answer->failed ? LAPSE_FAILED : 0) | (answer->shed ? LAPSE_SHED : 0));
+}
+
 uint32_t names_lapse_of_pod(const struct pod *pod)
 {
 	uint32_t lapse = names_lapse_of_spec(pod) | pod->names_lapse;

@@ -57,6 +57,8 @@ uint32_t names_lapse(const struct names *names, const struct cgnode *node, bool 
  * containers, too. */
 uint32_t names_lapse_of_spec(const struct pod *pod);
 uint32_t names_lapse_of_pod(const struct pod *pod);
+/* What an answer says of why something is missing. */
+uint8_t names_lapse_of(const struct obs_names *answer);
 /* The gaps in the evidence that follow from it, bits 1 << enum gap. */
 uint32_t names_gaps(uint32_t lapse);
 /* A source has listed all its pods, asked at asked_ns: what failed before is made up for. */
