@@ -48,6 +48,12 @@ GRACED_SHARED __u32 reader_polls;
 /* Of the entries of `watched`, as far as these decide in which one a process is. */
 GRACED_SHARED __u32 watch_changes;
 
+/*
+ * How often a cgroup that was there became a container: what was found to be outside may be inside
+ * since. One that is made is no such cgroup: no process is in it yet, so nothing was found of it.
+ */
+GRACED_SHARED __u32 outside_changes;
+
 /* The stop signals that any container has for its own. */
 GRACED_SHARED __u64 own_stops;
 
@@ -74,7 +80,6 @@ GRACED_SHARED __u64 vain_kills;
 #define BUCKET_REFILL_NS 10000000ULL
 
 #define MAX_WATCHED 16384
-#define MAX_STEPS   4096
 #define MAX_NOISY   256
 #define MAX_REAPS   4096
 #define MAX_DOOMED  4096
@@ -110,7 +115,7 @@ GRACED_SHARED struct {
 
 GRACED_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_STEPS);
+	__uint(max_entries, 1); /* as many as there are, set before the object is loaded */
 	__type(key, struct graced_step);
 	__type(value, __u32);
 } steps SEC(".maps");
@@ -154,13 +159,13 @@ GRACED_SHARED struct {
 
 /*
  * Cgroups outside all containers, by their id, as each CPU found them last: nearly all processes of
- * a host are in one, and finding that out anew takes a walk up to the root. What was found holds as
- * long as `watched` does not change.
+ * a host are in one, and finding that out anew takes a walk up to the root. What was found holds
+ * until a cgroup that is there becomes a container.
  */
 #define OUTSIDE_SLOTS 64
 
 struct outside {
-	__u64 found_at[OUTSIDE_SLOTS]; /* watch_changes before the walk, plus 1; 0: nothing was
+	__u64 found_at[OUTSIDE_SLOTS]; /* outside_changes before the walk, plus 1; 0: nothing was
 					  found */
 	__u64 ids[OUTSIDE_SLOTS];
 };
@@ -286,7 +291,7 @@ static __always_inline void outside_note(struct outside *o, __u64 id, __u64 chan
  * interest. */
 static __always_inline struct graced_watch *container_at(struct cgroup *cg, struct place *ret)
 {
-	__u64 id = cg ? cg->kn->id : 0, changes = *(volatile __u32 *)&watch_changes + 1ULL;
+	__u64 id = cg ? cg->kn->id : 0, changes = *(volatile __u32 *)&outside_changes + 1ULL;
 	struct graced_watch *w;
 	struct outside *o;
 	__u32 zero = 0;

@@ -26,6 +26,7 @@ int set_kind(__u64 *ctx)
 	/* Only now: a look-up in between would find the old kind, and count as one after the
 	 * change. */
 	__sync_fetch_and_add(&watch_changes, 1);
+	__sync_fetch_and_add(&outside_changes, 1);
 	if (begins)
 		w->told_at_ns = w->since_ns = bpf_ktime_get_boot_ns();
 	return 1;

@@ -311,11 +311,26 @@ static struct bpf_program *program_at(const struct kern *kern, unsigned int i)
 	return bpf_object__find_program_by_name(kern->skel->obj, programs[i].name);
 }
 
+static int count_step(void *userdata, const struct graced_step *from, uint32_t part)
+{
+	++*(uint32_t *)userdata;
+	return 0;
+}
+
+static int add_step(void *userdata, const struct graced_step *from, uint32_t part)
+{
+	const int *fd = userdata;
+
+	return bpf_map_update_elem(*fd, from, &part, BPF_ANY) < 0 ? -errno : 0;
+}
+
 static int configure(struct kern *kern, const struct kern_options *options, int ssid,
 		     const char *only)
 {
 	struct graced_bpf *skel = kern->skel;
 	size_t ring = options->ring_bytes ? options->ring_bytes : RING_DEFAULT;
+	uint32_t steps = 0;
+	int r;
 
 	skel->rodata->cfg_ssid = ssid;
 	skel->rodata->cfg_hierarchy_id = options->hierarchy->id;
@@ -338,14 +353,9 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 	bpf_program__set_autoload(skel->progs.set_kind, !only);
 	bpf_program__set_autoload(skel->progs.set_stop, !only);
 	bpf_program__set_autoload(skel->progs.delete_watch, !only);
-	return bpf_map__set_max_entries(skel->maps.ring, (__u32)ring);
-}
-
-static int add_step(void *userdata, const struct graced_step *from, uint32_t part)
-{
-	const int *fd = userdata;
-
-	return bpf_map_update_elem(*fd, from, &part, BPF_ANY) < 0 ? -errno : 0;
+	cgtrust_each_step(options->roots, count_step, &steps);
+	r = bpf_map__set_max_entries(skel->maps.steps, steps ?: 1);
+	return r < 0 ? r : bpf_map__set_max_entries(skel->maps.ring, (__u32)ring);
 }
 
 DEFINE_CLEANUP(struct kern *, kern_free);
@@ -528,7 +538,6 @@ int kern_get_program(const struct kern *kern, unsigned int index, struct kern_pr
 	if (!kern || !ret->wanted)
 		return 0;
 	add_cost(kern, programs[index].hook, ret);
-	ret->misses = misses_of(kern, index);
 	return 0;
 }
 

@@ -49,7 +49,6 @@ struct kern_program {
 	bool optional; /* a kernel that cannot attach it is traced without */
 	/* Estimated: the programs time themselves in some of the kernel's ticks (bpf/cost.bpf.h). */
 	uint64_t run_ns, runs;
-	uint64_t misses; /* not run, because it was running on that CPU already */
 };
 
 /* Loads maps and programs. On failure *ret_why says it in a sentence. The caller frees. */

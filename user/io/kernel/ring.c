@@ -70,9 +70,9 @@ bool ring_drain(struct ring *ring)
 	return ringbuf_drain(ring->buffer, on_record, ring);
 }
 
-static int arm(struct ring *ring)
+static int arm(struct ring *ring, uint64_t us)
 {
-	int r = sd_event_source_set_time_relative(ring->timer, ring->polls ? POLL_US : REST_US);
+	int r = sd_event_source_set_time_relative(ring->timer, us);
 
 	return r < 0 ? r : sd_event_source_set_enabled(ring->timer, SD_EVENT_ONESHOT);
 }
@@ -94,10 +94,10 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 		set_polls(ring, true);
 	} else if (ring->polls && ring->empty_looks >= EMPTY_LOOKS) {
 		set_polls(ring, false);
-		/* For what came before the kernel half saw that, nothing was woken. */
-		read_batch(ring);
+		/* Nothing is woken for a record that was begun before the kernel half saw that. */
+		return arm(ring, POLL_US);
 	}
-	return arm(ring);
+	return arm(ring, ring->polls ? POLL_US : REST_US);
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -111,7 +111,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 	if (ring->polls || ring->woken_us - before_us > POLL_US)
 		return 0;
 	set_polls(ring, true);
-	return arm(ring);
+	return arm(ring, POLL_US);
 }
 
 static int add_sources(struct ring *ring, sd_event *event)
@@ -207,7 +207,7 @@ int ring_pause(struct ring *ring, bool pause)
 	if (r < 0)
 		return r;
 	set_polls(ring, false);
-	return pause ? sd_event_source_set_enabled(ring->timer, SD_EVENT_OFF) : arm(ring);
+	return pause ? sd_event_source_set_enabled(ring->timer, SD_EVENT_OFF) : arm(ring, REST_US);
 }
 
 void ring_get_stats(const struct ring *ring, struct ring_stats *ret)
