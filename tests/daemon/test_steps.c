@@ -300,8 +300,8 @@ static void test_full_disk(void **state)
 	assert_int_equal(many_containers(&stage->tree, 0, FLOOD), 0);
 	assert_true(service_await_metric(stage->service, "graced_container_stops_total", NULL,
 					 FLOOD) >= FLOOD);
-	assert_true(service_await_metric(stage->service, "graced_sink_dropped_total", NULL, 1) >=
-		    1);
+	assert_true(service_await_metric(stage->service, "graced_sink_failures_total",
+					 "sink=\"file\"", 1) >= 1);
 	expect_short(stage, &before, "a full disk");
 	assert_int_equal(service_stop(stage->service), 0);
 	stage->service = service_free(stage->service);
