@@ -7,8 +7,9 @@
 #define PPM	 1000000
 #define NS_PER_S 1000000000ULL
 
-/* What was shed comes back when the cost is below one part in so many of the limit. */
-#define BACK_DIVISOR 2
+/* A load is gone when what is left of it would cost less than one part in so many of the limit, or
+ * is less than one part in so many of it. */
+#define GONE_DIVISOR 2
 
 enum shed shed_of(enum shed level, bool shutdown)
 {
@@ -67,7 +68,7 @@ static uint32_t ratio_ppm(const struct budget *b)
 }
 
 /* By the newest samples that cover as much, or by all where these do not. There are two. */
-static struct budget_before rates(const struct budget *b, uint64_t least_ns)
+static struct budget_rates rates(const struct budget *b, uint64_t least_ns)
 {
 	const struct budget_sample *last = b->samples + b->n - 1, *first = last - 1;
 	uint64_t span;
@@ -75,7 +76,7 @@ static struct budget_before rates(const struct budget *b, uint64_t least_ns)
 	while (first > b->samples && last->at_ns - first->at_ns < least_ns)
 		first--;
 	span = last->at_ns - first->at_ns;
-	return (struct budget_before){
+	return (struct budget_rates){
 		.cost_ppm = (last->cost_ns - first->cost_ns) / (span / PPM + 1),
 		.load = (uint64_t)((double)(last->load - first->load) * NS_PER_S / (double)span),
 	};
@@ -126,27 +127,35 @@ static bool lower_level(struct budget *b, uint64_t now_ns)
 	return true;
 }
 
-/* What it would cost without the last step, in proportion to the load. */
-static bool load_is_gone(const struct budget *b, const struct budget_before *now)
+/* What the load of now would cost by what another one did, in proportion. It costs less already,
+ * for not all of the cost comes from that load. */
+static bool is_below(uint64_t limit_ppm, const struct budget_rates *then,
+		     const struct budget_rates *now)
 {
-	const struct budget_before *before = b->before + b->level;
+	return now->cost_ppm < limit_ppm &&
+	       (double)then->cost_ppm * (double)now->load < (double)limit_ppm * (double)then->load;
+}
 
-	return b->level != SHED_NOTHING &&
-	       (double)before->cost_ppm * (double)now->load * BACK_DIVISOR <
-		       (double)b->limit_ppm * (double)before->load;
+/* By what it was before the last step, or before anything was shed, the cost would be within the
+ * limit without that step. A cost that rose without the load says nothing of its end. */
+static bool load_is_gone(const struct budget *b, const struct budget_rates *now)
+{
+	if (b->level == SHED_NOTHING)
+		return false;
+	return is_below(b->limit_ppm / GONE_DIVISOR, b->before + b->level, now) ||
+	       (is_below(b->limit_ppm, &b->calm, now) &&
+		now->load < b->before[SHED_NOISY].load / GONE_DIVISOR);
 }
 
 /* Every level whose load is gone. */
 static bool lower_gone(struct budget *b)
 {
-	struct budget_before now;
+	struct budget_rates now;
 	bool any = false;
 
 	if (span_ns(b) < BUDGET_CALM_NS)
 		return false;
 	now = rates(b, BUDGET_CALM_NS);
-	if (now.cost_ppm >= b->limit_ppm / BACK_DIVISOR)
-		return false;
 	for (; load_is_gone(b, &now); any = true)
 		lower(b);
 	if (!any)
@@ -184,7 +193,7 @@ static bool is_exceeded(const struct budget *b)
 static bool may_come_back(const struct budget *b, uint64_t now_ns)
 {
 	return b->level != SHED_NOTHING && now_ns - b->raised_ns >= b->hold_ns &&
-	       span_ns(b) >= BUDGET_WINDOW_NS && spent_ns(b) < allowed_ns(b) / BACK_DIVISOR;
+	       span_ns(b) >= BUDGET_WINDOW_NS && spent_ns(b) < allowed_ns(b);
 }
 
 bool budget_sample(struct budget *b, const struct budget_sample *sample)
@@ -207,6 +216,8 @@ bool budget_sample(struct budget *b, const struct budget_sample *sample)
 		return true;
 	if (may_come_back(b, sample->at_ns))
 		return lower_level(b, sample->at_ns);
+	if (b->level == SHED_NOTHING && span_ns(b) >= BUDGET_WINDOW_NS)
+		b->calm = rates(b, BUDGET_WINDOW_NS);
 	/* Long calm: the next attempt starts from the shortest wait again. */
 	if (b->level == SHED_NOTHING && sample->at_ns - b->lowered_ns > BUDGET_HOLD_MAX_NS)
 		b->hold_ns = 0;

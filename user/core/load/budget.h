@@ -16,9 +16,10 @@
  * What a step has brought is seen over a whole window before the next one is taken.
  *
  * The offered load is known whatever is shed: programs run as often. Work is resumed at once when
- * the load fell so far that what it cost before a step, in proportion, is below half of the budget.
- * While it goes on work is resumed one kind at a time, the last one shed first, after a delay; if
- * that was too early, the next delay is twice as long.
+ * the load fell to less than half, and so far that what it cost before a step, in proportion, is
+ * below half of the budget, or what it cost before anything was shed is within the budget.
+ * Otherwise work is resumed one kind at a time, the last one shed first, after a delay within the
+ * budget; if that was too early, the next delay is twice as long.
  */
 #ifndef CORE_LOAD_BUDGET_H
 #define CORE_LOAD_BUDGET_H
@@ -43,10 +44,9 @@ struct budget_sample {
 	uint64_t load;	   /* what is offered since the start: runs of programs; 0: not known */
 };
 
-/* How it was when a level was raised, of the level below. */
-struct budget_before {
-	uint64_t cost_ppm; /* at least the limit */
-	uint64_t load;	   /* a second */
+struct budget_rates {
+	uint64_t cost_ppm;
+	uint64_t load; /* a second */
 };
 
 /* All zero and a limit is a budget that has seen nothing. */
@@ -57,7 +57,9 @@ struct budget {
 	size_t n;
 	uint32_t judged_ppm; /* the limit that level is about */
 	bool raised_last;    /* the last change of the level was to shed more */
-	struct budget_before before[SHED_COUNT];
+	/* When a level was raised, of the level below; the cost is at least the limit. */
+	struct budget_rates before[SHED_COUNT];
+	struct budget_rates calm; /* over the last window in which nothing was, or had to be, shed */
 	uint64_t raised_ns, lowered_ns; /* lowered while the load went on; 0: never */
 	uint64_t hold_ns;
 	uint32_t ratio_ppm; /* what it cost over the last window, of one CPU; 0: not known yet */
