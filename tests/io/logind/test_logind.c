@@ -223,6 +223,11 @@ static void test_limit(void **state)
 	logindmock_set_limit(&s->mock, 0);
 	logindmock_announce(&s->mock, true, "kexec");
 	logindscene_await(s, "announced=90000:kexec limit=0 announced=0:kexec ");
+	/* It may be more by the next one, which must not be taken for one that waits for no lock. */
+	logindmock_announce(&s->mock, false, "kexec");
+	logindmock_set_limit(&s->mock, 60000000);
+	logindmock_announce(&s->mock, true, "kexec");
+	logindscene_await(s, "announced=?:kexec limit=60000 announced=60000:kexec ");
 	logindmock_run(&s->mock,
 		       "self.props[Manager]['InhibitDelayMaxUSec'] = dbus.UInt64(2**64 - 1)");
 	logind_ask_limit(s->logind);

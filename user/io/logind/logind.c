@@ -256,9 +256,12 @@ static void ask_logind(struct logind *l, enum logind_call call)
 		lose_bus(l, strerror(-r));
 }
 
+/* A limit of 0 releases the lock: one that was read before may have been raised since. */
 static void report_announced(struct logind *l)
 {
-	l->sink.announced(l->sink.userdata, l->limit_known ? &l->limit_ns : NULL, l->action);
+	bool known = l->limit_known && (l->limit_ns || l->limit_fixed);
+
+	l->sink.announced(l->sink.userdata, known ? &l->limit_ns : NULL, l->action);
 }
 
 /* A shutdown begins or does not. action: "" for not known. */
@@ -276,12 +279,12 @@ static void announce(struct logind *l, bool begins, const char *action)
 		l->sink.cancelled(l->sink.userdata);
 		return;
 	}
+	l->limit_fixed &= !changed;
 	report_announced(l);
 	if (!changed)
 		return;
 	/* An answer that is under way may be older. */
 	call_off(l, LOGIND_LIMIT);
-	l->limit_fixed = false;
 	ask_logind(l, LOGIND_LIMIT);
 }
 

@@ -55,8 +55,8 @@ struct logind_sink {
 	void (*lost)(void *userdata);
 	/* A shutdown begins. Called again when the limit was read anew, which follows by itself,
 	 * once: one that changes later is for the next shutdown (delay_shutdown_or_sleep() of
-	 * src/login/logind-dbus.c has set the timer). limit_ns is NULL while none is known; action
-	 * is "power-off", "reboot", …; "": unknown. */
+	 * src/login/logind-dbus.c has set the timer). limit_ns is NULL while none is known, or a
+	 * limit of 0 is from before; action is "power-off", "reboot", …; "": unknown. */
 	void (*announced)(void *userdata, const uint64_t *limit_ns, const char *action);
 	/* It does not, or logind says for the first time that there is none. */
 	void (*cancelled)(void *userdata);
