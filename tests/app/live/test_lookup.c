@@ -139,12 +139,14 @@ static void found(struct stage *t, uint64_t id, const char *path)
 	feed_obs(t->feed, &obs);
 }
 
+#define POD_PATH "/kubepods/pod" POD_UID
+
 static void begins(struct stage *t)
 {
 	struct obs obs;
 
-	found(t, CG_POD, "/kubepods/pod" POD_UID);
-	found(t, CG_CONTAINER, "/kubepods/pod" POD_UID "/" CONTAINER_ID);
+	found(t, CG_POD, POD_PATH);
+	found(t, CG_CONTAINER, POD_PATH "/" CONTAINER_ID);
 	t->init.pid++;
 	feed_begin(&obs, OBS_INIT);
 	t->init.start_ns = obs.at_ns;
@@ -372,6 +374,22 @@ static void test_runtime(void **state)
 	}
 }
 
+/* Its next life has another cgroup, and is queried while the answer about this one is owed. */
+static void test_superseded(void **state)
+{
+	struct stage t;
+
+	stage_begin(&t);
+	snprintf(t.endpoint, sizeof(t.endpoint), "%s/cri.sock", t.dir);
+	play(&t, STAYS, t.endpoint, "");
+	t.options.sources.cri_endpoint = t.endpoint;
+	stage_open(&t, false);
+	begins(&t);
+	found(&t, CG_CONTAINER + 1, POD_PATH "/" CONTAINER_ID);
+	assert_int_equal(ends(&t), GAP(SOURCE_FAILED) | GAP(NAME_LATE));
+	stage_end(&t);
+}
+
 static void test_none(void **state)
 {
 	struct stage t;
@@ -441,6 +459,8 @@ int main(void)
 		      test_kubelet),
 		CLAIM("nor where the API server fails", test_api),
 		CLAIM("nor where the runtime fails", test_runtime),
+		CLAIM("nor of a container that is queried anew before its first answer",
+		      test_superseded),
 		CLAIM("where no source is configured null names are complete", test_none),
 		CLAIM("look-ups that were shed are made up for", test_made_up),
 	};

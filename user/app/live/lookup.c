@@ -73,8 +73,8 @@ static void conclude(struct lookup *l, const char *key, enum meta_result result)
 	free(p);
 }
 
-/* An earlier query of the same, for another cgroup, is concluded; one that only repeated another is
- * forgotten. */
+/* An earlier query of the same, for another cgroup, is concluded, and what it would have found is
+ * unknown; one that only repeated another is forgotten. */
 static void supersede(struct lookup *l, const char *key)
 {
 	const struct pending *p = map_get(&l->pending, map_key(key));
@@ -82,7 +82,7 @@ static void supersede(struct lookup *l, const char *key)
 	if (p && p->again)
 		free(map_remove(&l->pending, map_key(key)));
 	else
-		conclude(l, key, META_ABSENT);
+		conclude(l, key, META_FAILED);
 }
 
 /* False: out of memory, so that the query is over now. */
@@ -334,6 +334,14 @@ void lookup_pod(struct lookup *l, const struct effect *effect)
 		feed_end(l, effect, META_ABSENT);
 }
 
+/* What a query of its names is pending by. */
+static const char *key_of(const struct lookup *l, const struct effect *effect)
+{
+	if (effect->kind != GRACED_WATCH_SERVICE)
+		return effect->container_id;
+	return engine_cgroup_path(feed_engine(l->feed), effect->id) ?: "";
+}
+
 /* Whether the engine waits for it. */
 static bool is_awaited(const struct lookup *l, const char *key)
 {
@@ -348,7 +356,7 @@ void lookup_again(struct lookup *l, const struct effect *effect)
 
 	if (!l->open || names_are_shed(l))
 		return;
-	if (!is_awaited(l, effect->container_id))
+	if (!is_awaited(l, key_of(l, effect)))
 		query(l, effect, true);
 	strcpy(of_pod.pod_uid, effect->pod_uid);
 	if (of_pod.pod_uid[0] && sources_of_pod(&l->sources, of_pod.pod_uid) &&
