@@ -148,6 +148,30 @@ static void test_parts(void **state)
 	}
 }
 
+/* "/d/d/…", with a name of one letter at each level. */
+static void write_deep(char *path, size_t level)
+{
+	for (size_t i = 0; i < level; i++)
+		memcpy(path + 2 * i, "/d", 3);
+}
+
+static void test_deep(void **state)
+{
+	char deep[2 * 200 + 1], above[2 * 200 + 1];
+	const char *const roots[] = {deep, "/a/b", NULL};
+
+	write_deep(deep, 200);
+	write_deep(above, 127);
+	assert_true(cgtrust_part(roots, above) >= GRACED_PART_FIRST);
+	assert_int_equal(part_by_steps(roots, above), cgtrust_part(roots, above));
+	for (size_t level = 128; level < 200; level++) {
+		write_deep(above, level);
+		assert_int_equal(cgtrust_part(roots, above), GRACED_PART_OUTSIDE);
+		assert_int_equal(part_by_steps(roots, above), GRACED_PART_OUTSIDE);
+	}
+	assert_int_equal(cgtrust_part(roots, deep), GRACED_PART_INSIDE);
+}
+
 static struct cgpath cut(enum cgtrust trust, const char *path)
 {
 	struct cgpath parsed;
@@ -191,6 +215,8 @@ int main(void)
 		      "outside is",
 		      test_limited),
 		CLAIM("name by name one comes to the part that the whole path is in", test_parts),
+		CLAIM("what is too deep above a path of the list is in no part of another path",
+		      test_deep),
 		CLAIM("a container of others than root is in no pod", test_cut),
 	};
 

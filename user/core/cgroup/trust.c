@@ -53,21 +53,23 @@ enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t del
 	return limited ? CGTRUST_CONTAINERS : CGTRUST_NONE;
 }
 
-/* A path of the list has no more components above its end than this. */
+/* Levels above a path of the list that have parts: more would be parts of the next path. */
 #define PART_LEVELS 128
 
 uint32_t cgtrust_part(const char *const *roots, const char *path)
 {
+	uint32_t level = level_of(path);
+
 	if (!is_limited(roots)) {
 		if (is_at_or_below(path, USERS))
 			return GRACED_PART_OUTSIDE;
-		return level_of(path) ? GRACED_PART_INSIDE : GRACED_PART_FIRST;
+		return level ? GRACED_PART_INSIDE : GRACED_PART_FIRST;
 	}
 	if (is_in(roots, path))
 		return GRACED_PART_INSIDE;
 	for (uint32_t i = 0; roots[i]; i++)
-		if (is_at_or_below(roots[i], path))
-			return GRACED_PART_FIRST + i * PART_LEVELS + level_of(path);
+		if (level < PART_LEVELS && is_at_or_below(roots[i], path))
+			return GRACED_PART_FIRST + i * PART_LEVELS + level;
 	return GRACED_PART_OUTSIDE;
 }
 
