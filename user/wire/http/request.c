@@ -76,10 +76,20 @@ static bool is_zero(struct span value)
 	return true;
 }
 
+/* Whitespace behind a value is not part of it (RFC 9110, section 5.5); not each libmicrohttpd has
+ * taken it away. */
+static struct span trim_end(struct span value)
+{
+	while (value.len && (value.at[value.len - 1] == ' ' || value.at[value.len - 1] == '\t'))
+		value.len--;
+	return value;
+}
+
 void reqhead_add(struct reqhead *head, const char *name, size_t name_len, const char *value,
 		 size_t value_len)
 {
-	struct span n = {name, name_len}, v = {value ?: "", value ? value_len : 0};
+	struct span n = {name, name_len},
+		    v = trim_end((struct span){value ?: "", value ? value_len : 0});
 
 	if (!is_header_name(n) || !is_header_value(v) || begins_framing(n))
 		head->malformed = true;
