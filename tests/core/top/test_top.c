@@ -363,6 +363,35 @@ static void test_audit_full(void **state)
 	free(top);
 }
 
+static void test_was_full(void **state)
+{
+	struct top_finding finding = {.topic = AUDIT_SHIELD};
+	struct top *top = make();
+	char pod[16];
+
+	for (int i = 0; i < TOP_DEAF_MAX; i++) {
+		struct record stop;
+
+		snprintf(pod, sizeof(pod), "%d", i);
+		stop = kill_of(pod, "runc", CAUSE_GRACE_EXPIRED);
+		stop.stop.reason = UNHEARD_NO_HANDLER;
+		top_record(top, &stop);
+	}
+	for (int i = 0; i < TOP_DEAF_MAX; i++) {
+		snprintf(finding.name, sizeof(finding.name), "shop/new-%d/main", i);
+		top_add_finding(top, &finding);
+		assert_int_equal(top->live.n[TOP_DEAF], TOP_DEAF_MAX);
+		assert_string_equal(top->live.deaf[TOP_DEAF_MAX - 1 - i].name, finding.name);
+		assert_true(top->live.deaf[TOP_DEAF_MAX - 1 - i].now);
+	}
+	/* All of them are deaf now. */
+	strcpy(finding.name, "shop/late/main");
+	top_add_finding(top, &finding);
+	for (size_t i = 0; i < TOP_DEAF_MAX; i++)
+		assert_string_not_equal(top->live.deaf[i].name, finding.name);
+	free(top);
+}
+
 static void test_finding(void **state)
 {
 	static const struct {
@@ -663,6 +692,8 @@ int main(void)
 		      test_audit),
 		CLAIM("an audit of too many containers is bounded, and hides no seen one",
 		      test_audit_full),
+		CLAIM("of too many that were deaf the oldest make room for one that is",
+		      test_was_full),
 		CLAIM("an audit is one of a deaf container where its signal does not end it",
 		      test_finding),
 		CLAIM("who kills is counted, with early kills and the OOM killer", test_killers),

@@ -395,20 +395,34 @@ void top_begin_audit(struct top *top)
 		d->deaf[i].found = false;
 }
 
+/* A new row; in a full list in place of the last one of a container that only was deaf. NULL: all
+ * are. */
+static struct top_deaf *find_deaf_room(struct top_data *d)
+{
+	size_t at = d->n[TOP_DEAF];
+
+	if (at < TOP_DEAF_MAX)
+		return &d->deaf[d->n[TOP_DEAF]++];
+	while (at > 0 && d->deaf[at - 1].now)
+		at--;
+	return at ? &d->deaf[at - 1] : NULL;
+}
+
 void top_add_finding(struct top *top, const struct top_finding *finding)
 {
 	struct top_data *d = &top->live;
 	size_t at = find_deaf(d, finding->name);
+	bool listed = at < d->n[TOP_DEAF];
+	struct top_deaf *deaf = listed ? d->deaf + at : find_deaf_room(d);
 
-	if (at == TOP_DEAF_MAX)
+	if (!deaf)
 		return;
-	if (at == d->n[TOP_DEAF]) {
-		d->deaf[at] = (struct top_deaf){};
-		memcpy(d->deaf[at].name, finding->name, TOP_NAME_SIZE);
-		d->n[TOP_DEAF]++;
+	if (!listed) {
+		*deaf = (struct top_deaf){};
+		memcpy(deaf->name, finding->name, TOP_NAME_SIZE);
 	}
-	d->deaf[at].topic = finding->topic;
-	d->deaf[at].found = d->deaf[at].now = true;
+	deaf->topic = finding->topic;
+	deaf->found = deaf->now = true;
 }
 
 void top_end_audit(struct top *top)
