@@ -106,6 +106,24 @@ static void test_lost_no_stop(void **state)
 	world_close(&w);
 }
 
+/* By its name docker-<id>.scope is a container, by its path it may be a node. */
+static void test_lost_node(void **state)
+{
+	const struct graced_counts counts = {.exits = 3, .lost = 5};
+	const char *const none[] = {NULL}, *const nodes[] = {"/docker/" ID_NEW, NULL};
+
+	for (int nested = 0; nested < 2; nested++) {
+		const struct engine_config config = {.scope = SCOPE_CONTAINERS,
+						     .nested_nodes = nested ? nodes : none};
+		struct world w;
+
+		world_open(&w, &config);
+		lose(&w, CG_NEW, GRACED_WATCH_CONTAINER, CG_DOCKER, &counts);
+		assert_int_equal(world_count(&w, RECORD_STOP), !nested);
+		world_close(&w);
+	}
+}
+
 static size_t cgroups_of_world(void)
 {
 	struct engine_stats stats;
@@ -256,6 +274,7 @@ int main(void)
 		CLAIM("a container of which only counts are left is reported, in its pod if it is known",
 		      test_lost),
 		CLAIM("... but nothing that was none, or had no process", test_lost_no_stop),
+		CLAIM("nor where its name may be that of a nested node", test_lost_node),
 		CLAIM("a verdict whose cgroup was removed goes out with its name", test_named),
 		CLAIM("... and without after 250 ms, once, and nothing is left of it", test_late),
 		CLAIM("nothing else is heard of a cgroup that is gone", test_hears_nothing),

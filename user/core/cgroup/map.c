@@ -366,6 +366,13 @@ int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret)
 	return r;
 }
 
+bool cgmap_trusts_name(const struct cgmap *map, uint32_t kind)
+{
+	if (map->nested_nodes && *map->nested_nodes)
+		return false;
+	return kind == GRACED_WATCH_CONTAINER || (kind == GRACED_WATCH_SERVICE && map->services);
+}
+
 void cgmap_join_pod(struct cgnode *node, const struct cgnode *below)
 {
 	if (!below || below->kind != GRACED_WATCH_POD || !below->pod || node->pod)

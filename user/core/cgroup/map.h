@@ -132,6 +132,10 @@ int cgmap_add_path(struct cgmap *map, const struct cgmap_new *cg, struct cgnode 
 /* A container that something names before its record came: its path is not known yet. */
 int cgmap_add_unknown(struct cgmap *map, uint64_t id, struct cgnode **ret);
 
+/* Whether a cgroup of unknown path whose name the kernel half took for that kind is a container or a
+ * service. Where containers are nodes it may be one of these: their paths tell, not their names. */
+bool cgmap_trusts_name(const struct cgmap *map, uint32_t kind);
+
 /* One that is unknown, and was made directly below that cgroup of a pod; no-op below any other. */
 void cgmap_join_pod(struct cgnode *node, const struct cgnode *below);
 

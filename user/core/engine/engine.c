@@ -229,27 +229,26 @@ static int on_cgroup_found(struct engine *e, const struct obs *obs)
 	return r;
 }
 
-/*
- * A container that was made and removed while there was no room for records: what is left are its
- * counts, and what the kernel half took it for by its name. *ret stays as it is if it was none, or
- * nothing ran in it.
- */
+/* A container all of whose records were lost: left are its counts, and what the kernel half took it
+ * for by its name. *ret stays as it is where that is not sure, or where nothing ran in it. */
 static int add_lost(struct engine *e, const struct obs_empty *gone, struct cgnode **ret)
 {
-	bool service = gone->kind == GRACED_WATCH_SERVICE && e->map.services;
 	struct cgnode *node;
 	int r;
 
-	if ((gone->kind != GRACED_WATCH_CONTAINER && !service) || !gone->counts.exits ||
-	    !gone->counts.lost)
+	if (!cgmap_trusts_name(&e->map, gone->kind) || !gone->counts.exits || !gone->counts.lost)
 		return 0;
 	r = cgmap_add_unknown(&e->map, gone->id, &node);
 	if (r < 0)
 		return refused(e, r);
 	node->kind = gone->kind;
 	cgmap_join_pod(node, cgmap_get(&e->map, gone->owner_id));
-	*ret = node;
-	return stops_cgroup_known(&e->stops, node, 0);
+	r = stops_cgroup_known(&e->stops, node, 0);
+	if (r < 0)
+		cgmap_remove(&e->map, gone->id);
+	else
+		*ret = node;
+	return r;
 }
 
 static int on_cgroup_gone(struct engine *e, const struct obs *obs)
