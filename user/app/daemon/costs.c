@@ -256,7 +256,7 @@ static uint64_t less(uint64_t ns, uint64_t by_ns)
 	return ns > by_ns ? ns - by_ns : 0;
 }
 
-/* The first look-ups of all pods are no load that goes on. */
+/* The first look-ups of all pods are made once: their cost sheds nothing. */
 static void follow_start(struct costs *c, uint64_t cpu_ns, uint64_t now_ns)
 {
 	if (c->started)

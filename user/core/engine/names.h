@@ -61,7 +61,8 @@ uint32_t names_lapse_of_pod(const struct pod *pod);
 uint8_t names_lapse_of(const struct obs_names *answer);
 /* The gaps in the evidence that follow from it, bits 1 << enum gap. */
 uint32_t names_gaps(uint32_t lapse);
-/* A source has listed all its pods, asked at asked_ns: what failed before is made up for. */
+/* A source has listed all its pods, asked at asked_ns: a query that failed before is no gap any
+ * more. */
 void names_listed(struct names *names, enum meta_source source, uint64_t asked_ns);
 /* Asks for those in its pod that no source knew: a runtime lists a sandbox once it is ready, as it
  * is when a container begins beside it. */

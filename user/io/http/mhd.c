@@ -205,7 +205,7 @@ struct web_body *web_body_refusal(struct web_bodies *bodies, unsigned int status
 		: status == 401 ? "A user and the right password are wanted here.\n"
 		: status == 429 ? "Too many passwords are to be checked, ask again later.\n"
 		: status == 413 ? "A request must not have a body here.\n"
-		: status == 400 ? "This is no request that is understood here.\n"
+		: status == 400 ? "The request is malformed.\n"
 		: status == 421 ? "The name of the host in the request is not one of graced's: "
 				  "use an address, or add the name to web.hosts.\n"
 				: "This page could not be made.\n";

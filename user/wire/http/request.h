@@ -17,7 +17,7 @@ struct reqhead {
 	const char *host;		      /* the last one; borrowed */
 	size_t host_len;
 	bool body;	/* a Content-Length that is not 0 */
-	bool malformed; /* a header that none may send */
+	bool malformed; /* a header is not legal, or could be read in two ways */
 };
 
 /* The next header. value may be NULL. */
