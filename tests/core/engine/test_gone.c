@@ -73,7 +73,8 @@ static void test_lost(void **state)
 	assert_int_equal(world_count(&w, RECORD_STOP), 3);
 	for (size_t i = 1; i < 3; i++) {
 		assert_false(world_record(&w, RECORD_STOP, i)->stop.pod.known);
-		assert_string_not_equal(world_record(&w, RECORD_STOP, i)->stop.id, s->id);
+		assert_string_not_equal(world_record(&w, RECORD_STOP, i)->stop.id,
+					world_record(&w, RECORD_STOP, 0)->stop.id);
 	}
 	engine_get_stats(w.engine, &after);
 	assert_int_equal(after.cgroups, before.cgroups);
