@@ -118,7 +118,7 @@ static void stopped(void **state)
 	for (int i = 0; i < 200000; i++)
 		send_text(journal, "MESSAGE=x\n");
 	stats = stats_of(journal);
-	assert_int_equal(stats.error, -EAGAIN);
+	assert_int_equal(stats.error, 0);
 	assert_int_equal(stats.written + stats.dropped + stats.waiting, 200000);
 	assert_true(stats.dropped > 0 && stats.waiting > 1000);
 	got = read_all(fd, journal, &gaps);
@@ -134,7 +134,7 @@ static void stopped(void **state)
 
 static void too_large(void **state)
 {
-	static char large[4 << 20];
+	static char large[32 << 20];
 	struct journal_stats stats;
 	struct journal *journal;
 	int fd = listener();
@@ -172,7 +172,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a journald that comes late or comes back gets what waited for it, in order",
 		      restarts),
-		CLAIM("a journald that does not read gets what waits, and how much did not fit",
+		CLAIM("a journald that does not read has not failed, and gets what waits, and how "
+		      "much did not fit",
 		      stopped),
 		CLAIM("an entry that no socket takes holds up no other", too_large),
 	};

@@ -14,6 +14,9 @@
 /* What waits at most. */
 #define WAITING_BYTES (2u << 20)
 
+/* As sd_journal_sendv(): a larger entry is refused, and fewer are under way. */
+#define SEND_BYTES (8 << 20)
+
 struct journal {
 	int fd;
 	struct sockaddr_un address;
@@ -23,6 +26,15 @@ struct journal {
 	bool gap_first; /* the first of them is one of gap_fn, and no entry of the caller's */
 	struct journal_stats stats;
 };
+
+/* The limit of the host (net.core.wmem_max) is for who may not exceed it. */
+static void enlarge_buffer(int fd)
+{
+	int size = SEND_BYTES;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
 
 int journal_new(const char *path, journal_gap_fn gap_fn, void *userdata, struct journal **ret)
 {
@@ -45,6 +57,7 @@ int journal_new(const char *path, journal_gap_fn gap_fn, void *userdata, struct 
 		free(journal);
 		return r;
 	}
+	enlarge_buffer(journal->fd);
 	*ret = journal;
 	return 0;
 }
@@ -136,7 +149,7 @@ void journal_flush(struct journal *journal)
 		if (size)
 			r = send_first(journal, at);
 	} while (r == 0 && (size || end_gap(journal)));
-	journal->stats.error = r;
+	journal->stats.error = r == -EAGAIN ? 0 : r;
 }
 
 void journal_send(struct journal *journal, const char *entry, size_t size, uint64_t now_ns)

@@ -22,7 +22,7 @@ struct journal_stats {
 	uint64_t written; /* entries that the socket took */
 	uint64_t dropped;
 	uint64_t waiting;
-	int error; /* -errno since when it takes none; 0: all is well */
+	int error; /* -errno since when it takes none; 0: all is well, or it is slow */
 };
 
 /* Adds the entry that stands for some that were dropped. */
