@@ -19,6 +19,9 @@ struct line_gap {
 	uint64_t first_ns, last_ns;
 };
 
+/* Adds the line that stands for those of a gap. */
+typedef void (*line_gap_fn)(void *userdata, struct buf *out, const struct line_gap *gap);
+
 void line_gap_add(struct line_gap *gap, uint64_t now_ns);
 
 /* All zero but max is an empty queue. */

@@ -120,9 +120,14 @@ static void turn(struct stage *s, uint64_t now_ns)
 	checkpoint_turn(s->checkpoint, s->engine, now_ns);
 }
 
+static void add_gap(void *userdata, struct buf *out, const struct line_gap *gap)
+{
+	buf_printf(out, "{\"gap\":%llu}\n", (unsigned long long)gap->lines);
+}
+
 static void begin(struct stage *s)
 {
-	s->checkpoint = checkpoint_open(s->path);
+	s->checkpoint = checkpoint_open(s->path, add_gap, NULL);
 	assert_non_null(s->checkpoint);
 	turn(s, SECOND);
 	assert_int_equal(stats_of(s).writes, 1);
@@ -136,15 +141,21 @@ static void count(void *userdata, const struct obs *obs)
 }
 
 /* As the next daemon finds it; it is the stage's from then on. */
-static void check_next(struct stage *s, const char *told)
+static void find_next(struct stage *s, struct buf *lines)
 {
-	_cleanup_(buf_free) struct buf lines = {};
 	size_t n = 0;
 
 	checkpoint_free(s->checkpoint);
-	s->checkpoint = checkpoint_open(s->path);
+	s->checkpoint = checkpoint_open(s->path, add_gap, NULL);
 	assert_non_null(s->checkpoint);
-	checkpoint_restore(s->checkpoint, count, &n, &lines);
+	checkpoint_restore(s->checkpoint, count, &n, lines);
+}
+
+static void check_next(struct stage *s, const char *told)
+{
+	_cleanup_(buf_free) struct buf lines = {};
+
+	find_next(s, &lines);
 	assert_string_equal(buf_str(&lines), told);
 }
 
@@ -228,8 +239,8 @@ static void it_stays_small(void **state)
 	assert_int_equal(stats_of(s).dropped, 0);
 }
 
-/* A reader that has stopped reading. */
-static void a_reader_that_is_stuck_costs_the_oldest(void **state)
+/* It never has all of them. */
+static void a_slow_reader_costs_the_oldest(void **state)
 {
 	struct stage *s = *state;
 	uint64_t most = 0;
@@ -250,6 +261,79 @@ static void a_reader_that_is_stuck_costs_the_oldest(void **state)
 	tell(s, RECORD_STOP, "last");
 	turn(s, SECOND);
 	check_next(s, "{\"id\":\"last\"}\n");
+}
+
+/* One more than was told last. */
+static void tell_number(struct stage *s, unsigned int *number)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%06u%01000d", (*number)++, 0);
+	tell(s, RECORD_STOP, text);
+}
+
+/* Each line that was told, once, in order, or in a gap: how many are in gaps. */
+static unsigned int check_numbers(const struct buf *lines, unsigned int told)
+{
+	const char *at = buf_str(lines), *newline;
+	unsigned int n = 0, gaps = 0, number, gap;
+
+	for (; (newline = strchr(at, '\n')); at = newline + 1) {
+		if (sscanf(at, "{\"gap\":%u}", &gap) == 1) {
+			gaps += gap;
+			n += gap;
+			continue;
+		}
+		assert_int_equal(sscanf(at, "{\"id\":\"%6u", &number), 1);
+		assert_int_equal(number, n++);
+	}
+	assert_int_equal(n, told);
+	return gaps;
+}
+
+/* The disk of the records is full: they hold the oldest and drop the rest. */
+static void what_a_full_sink_drops_has_a_line_after_a_restart(void **state)
+{
+	_cleanup_(buf_free) struct buf killed = {}, ended = {}, taken = {};
+	struct stage *s = *state;
+	unsigned int told = 0, n;
+
+	begin(s);
+	checkpoint_hold_oldest(s->checkpoint, true);
+	while (told < 10000) {
+		tell_number(s, &told);
+		turn(s, SECOND + told * (SECOND / 100));
+	}
+	assert_in_range(stats_of(s).writes, 4000, 5000);
+	n = (unsigned int)stats_of(s).dropped;
+	assert_in_range(n, 5000, 6500);
+	tell_number(s, &told);
+	checkpoint_finish(s->checkpoint, s->engine, 200 * SECOND);
+	find_next(s, &ended);
+	assert_int_equal(check_numbers(&ended, told), n + 1);
+	turn(s, 201 * SECOND);
+
+	/* Killed without an end, and full again; then there is room for a while. */
+	checkpoint_hold_oldest(s->checkpoint, true);
+	tell_number(s, &told);
+	tell_number(s, &told);
+	turn(s, 202 * SECOND);
+	find_next(s, &killed);
+	assert_int_equal(check_numbers(&killed, told), n + 3);
+	turn(s, 203 * SECOND);
+	checkpoint_hold_oldest(s->checkpoint, true);
+	tell_number(s, &told);
+	turn(s, 204 * SECOND);
+	checkpoint_hold_oldest(s->checkpoint, false);
+	tell_number(s, &told);
+	turn(s, 205 * SECOND);
+	find_next(s, &taken);
+	assert_non_null(strstr(buf_str(&taken), "{\"gap\":1}\n"));
+	assert_ptr_equal(strstr(buf_str(&taken), "{\"gap\":1}\n"),
+			 strstr(buf_str(&taken), "{\"gap\":1}\n{\"id\":\"010004"));
+	checkpoint_written(s->checkpoint);
+	turn(s, 206 * SECOND);
+	check_next(s, "");
 }
 
 /* A disk of 64 KiB, most of it taken. */
@@ -356,8 +440,8 @@ static void a_torn_end_is_told(void **state)
 
 static void where_there_can_be_none_there_is_none(void **state)
 {
-	assert_null(checkpoint_open("/proc/none-such/checkpoint"));
-	assert_null(checkpoint_open("/dev/null"));
+	assert_null(checkpoint_open("/proc/none-such/checkpoint", add_gap, NULL));
+	assert_null(checkpoint_open("/dev/null", add_gap, NULL));
 }
 
 #define STAGED(sentence, function)                        \
@@ -385,8 +469,10 @@ int main(void)
 		       a_line_is_there_until_it_is_out),
 		STAGED("what is said in the end is there", what_is_said_in_the_end_is_there),
 		STAGED("it stays small, however much was told", it_stays_small),
-		STAGED("a reader that is stuck costs the oldest lines, counted",
-		       a_reader_that_is_stuck_costs_the_oldest),
+		STAGED("a reader that is slow, but takes all, costs the oldest lines, counted",
+		       a_slow_reader_costs_the_oldest),
+		STAGED("what a full sink drops has a line in its place after a restart",
+		       what_a_full_sink_drops_has_a_line_after_a_restart),
 		STAGED("a full disk costs the file, until there is room",
 		       a_full_disk_costs_the_file_until_there_is_room),
 		STAGED("a torn end is told, and how much of it is lost", a_torn_end_is_told),

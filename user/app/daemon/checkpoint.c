@@ -32,17 +32,22 @@ struct checkpoint {
 	struct keepfile *file;
 	struct buf lines; /* of the file, of records that may not be written yet */
 	size_t done;	  /* bytes of lines that are in the file */
-	bool out;	  /* all its records are written by the sinks, which it does not say yet */
-	bool foreign;	  /* the path names a file that is no checkpoint: it stays as it is */
-	bool whole;	  /* the file is what this daemon wrote, with nothing missing */
-	bool failed;	  /* which is logged */
+	bool hold_oldest; /* of more lines than LINES_MAX; else the newest */
+	line_gap_fn gap_fn;
+	void *userdata;
+	struct line_gap gap; /* behind lines: those that found no room there */
+	uint64_t gap_done;   /* how many of them the file says */
+	bool out;     /* all its records are written by the sinks, which it does not say yet */
+	bool foreign; /* the path names a file that is no checkpoint: it stays as it is */
+	bool whole;   /* the file is what this daemon wrote, with nothing missing */
+	bool failed;  /* which is logged */
 	uint64_t tried_ns;
 	size_t limit;	 /* above which it is written anew */
 	struct buf text; /* scratch */
 	struct checkpoint_stats stats;
 };
 
-struct checkpoint *checkpoint_open(const char *path)
+struct checkpoint *checkpoint_open(const char *path, line_gap_fn gap_fn, void *userdata)
 {
 	struct checkpoint *c;
 	struct keepfile_why why;
@@ -60,6 +65,8 @@ struct checkpoint *checkpoint_open(const char *path)
 			    why.text);
 		return checkpoint_free(c);
 	}
+	c->gap_fn = gap_fn;
+	c->userdata = userdata;
 	return c;
 }
 
@@ -158,21 +165,49 @@ static bool is_kept(enum record_type type)
 	return type != RECORD_SIGNAL && type != RECORD_ATTACHED && type != RECORD_LOST;
 }
 
+static void add_gap(const struct checkpoint *c, struct buf *out)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	if (!c->gap.lines)
+		return;
+	c->gap_fn(c->userdata, &line, &c->gap);
+	if (buf_error(&line) == 0)
+		keep_add_record(out, buf_str(&line), line.len);
+}
+
+/* Lines are held again: what is missing before them is one of them. */
+static void end_gap(struct checkpoint *c)
+{
+	add_gap(c, &c->lines);
+	/* There may be fewer of them in the file. */
+	c->whole = c->whole && !c->gap_done;
+	c->gap = (struct line_gap){};
+	c->gap_done = 0;
+}
+
 void checkpoint_add(struct checkpoint *c, enum record_type type, const struct buf *line)
 {
 	if (!is_kept(type) || c->foreign)
 		return;
+	if (c->hold_oldest && c->lines.len > LINES_MAX) {
+		line_gap_add(&c->gap, clock_boot_ns());
+		c->stats.dropped++;
+		return;
+	}
+	if (c->gap.lines)
+		end_gap(c);
 	keep_add_record(&c->lines, buf_str(line), line->len);
 	c->stats.dropped += buf_error(&c->lines) != 0;
 }
 
-/* The oldest are the likeliest to be written. What is new is to get into the file first, if that
- * can be written. */
+/* While no line is dropped by who takes them, the newest wait there, and the oldest are written.
+ * What is new is to get into the file first, if that can be written. */
 static void trim_lines(struct checkpoint *c)
 {
 	size_t old = c->failed ? c->lines.len : c->done, cut = 0;
 
-	if (old <= LINES_MAX)
+	if (c->hold_oldest || old <= LINES_MAX)
 		return;
 	while (old - cut > LINES_MAX / 2) {
 		const char *at = buf_str(&c->lines) + cut;
@@ -244,6 +279,7 @@ static void write_anew(struct checkpoint *c, struct engine *engine, uint64_t now
 	begin_text(c);
 	keep_add_header(&c->text, boot_id, version_string());
 	buf_add(&c->text, buf_str(&c->lines), c->lines.len);
+	add_gap(c, &c->text);
 	end_text(c, engine, true);
 	r = buf_error(&c->text);
 	if (r >= 0)
@@ -253,6 +289,7 @@ static void write_anew(struct checkpoint *c, struct engine *engine, uint64_t now
 		return;
 	}
 	wrote(c);
+	c->gap_done = c->gap.lines;
 	c->whole = true;
 	c->limit = limit_after(c->text.len);
 	if (c->failed)
@@ -285,6 +322,17 @@ static void add(struct checkpoint *c, struct engine *engine, uint64_t now_ns)
 	write_anew(c, engine, now_ns);
 }
 
+/* It must not be written anew for each line that is dropped. */
+static bool gap_is_due(const struct checkpoint *c, uint64_t now_ns)
+{
+	return c->gap.lines > c->gap_done && (!c->gap_done || now_ns - c->tried_ns >= RETRY_NS);
+}
+
+void checkpoint_hold_oldest(struct checkpoint *c, bool oldest)
+{
+	c->hold_oldest = oldest;
+}
+
 void checkpoint_turn(struct checkpoint *c, struct engine *engine, uint64_t now_ns)
 {
 	bool news = c->out || c->lines.len > c->done || engine_has_changed(engine);
@@ -294,7 +342,7 @@ void checkpoint_turn(struct checkpoint *c, struct engine *engine, uint64_t now_n
 	trim_lines(c);
 	if (!c->whole && (!c->failed || now_ns - c->tried_ns >= RETRY_NS))
 		write_anew(c, engine, now_ns);
-	else if (c->whole && news && keepfile_size(c->file) > c->limit)
+	else if (c->whole && ((news && keepfile_size(c->file) > c->limit) || gap_is_due(c, now_ns)))
 		write_anew(c, engine, now_ns);
 	else if (c->whole && news)
 		add(c, engine, now_ns);
@@ -304,6 +352,8 @@ void checkpoint_written(struct checkpoint *c)
 {
 	c->out |= c->done > 0;
 	c->done = 0;
+	c->gap = (struct line_gap){};
+	c->gap_done = 0;
 	if (c->lines.room > TEXT_KEPT)
 		buf_free(&c->lines);
 	buf_reset(&c->lines);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/line_queue.h"
 #include "core/engine/engine.h"
 
 /* Of the file, by default. */
@@ -24,9 +25,9 @@ struct checkpoint_stats {
 	uint64_t dropped; /* records that would not be repeated, because readers are far behind */
 };
 
-/* Opens and locks the file. NULL on failure, which is logged. The caller frees, which leaves the
- * file. */
-struct checkpoint *checkpoint_open(const char *path);
+/* Opens and locks the file. gap_fn: of the line that stands there for some that are not in it. NULL
+ * on failure, which is logged. The caller frees, which leaves the file. */
+struct checkpoint *checkpoint_open(const char *path, line_gap_fn gap_fn, void *userdata);
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
 
 /*
@@ -42,6 +43,10 @@ void checkpoint_add(struct checkpoint *checkpoint, enum record_type type, const 
 /* Writes what is new, if anything is, before the lines that were added are written; now_ns is of
  * any clock. */
 void checkpoint_turn(struct checkpoint *checkpoint, struct engine *engine, uint64_t now_ns);
+
+/* Who takes lines drops the newest now, behind older ones that wait: of more than there is room for
+ * the oldest are held, and a line of gap_fn stands for the rest. Else the newest are. */
+void checkpoint_hold_oldest(struct checkpoint *checkpoint, bool oldest);
 
 /* All lines that were added before the last turn are written. */
 void checkpoint_written(struct checkpoint *checkpoint);

@@ -92,14 +92,15 @@ static void log_settings(const struct daemon *d)
 		 sinks[METRICS_FILE].on ? c->sink_file : "", on ? "" : " nowhere, no sink is on");
 }
 
-static struct checkpoint *open_checkpoint(const struct config *config)
+static struct checkpoint *open_checkpoint(const struct daemon *d)
 {
-	const char *path = config->checkpoint_file;
+	const char *path = d->config.checkpoint_file;
 	char buffer[PATH_MAX];
 
 	if (path && strcmp(path, "none") == 0)
 		return NULL;
-	return checkpoint_open(path ? path : rundir_path(CHECKPOINT_NAME, buffer));
+	return checkpoint_open(path ? path : rundir_path(CHECKPOINT_NAME, buffer),
+			       recorders_add_gap, d->recorders);
 }
 
 static int on_open(void *userdata, struct monitor *m)
@@ -112,7 +113,7 @@ static int on_open(void *userdata, struct monitor *m)
 	r = recorders_new(&d->config, &d->recorders);
 	if (r < 0)
 		return r;
-	d->checkpoint = open_checkpoint(&d->config);
+	d->checkpoint = open_checkpoint(d);
 	d->boot = bootkeep_open();
 	d->history = calloc(1, sizeof(*d->history));
 	log_settings(d);
@@ -215,6 +216,8 @@ static void on_turn(void *userdata)
 		streams_flush(d->streams);
 	if (d->checkpoint && recorders_idle(d->recorders))
 		checkpoint_written(d->checkpoint);
+	if (d->checkpoint)
+		checkpoint_hold_oldest(d->checkpoint, recorders_drop(d->recorders));
 	if (d->statuses)
 		statuses_turn(d->statuses);
 	if (d->boot)

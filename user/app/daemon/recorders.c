@@ -76,7 +76,7 @@ static struct record gap_record(const struct recorders *r, const struct line_gap
 			       .dropped = {gap->lines, gap->first_ns, gap->last_ns}};
 }
 
-static void add_gap_line(void *userdata, struct buf *out, const struct line_gap *gap)
+void recorders_add_gap(void *userdata, struct buf *out, const struct line_gap *gap)
 {
 	struct record record = gap_record(userdata, gap);
 
@@ -103,7 +103,7 @@ static int open_path(struct recorders *r, const char *path)
 	free(r->path);
 	r->path = copy;
 	return r->file ? linesink_reopen(r->file, path)
-		       : linesink_new(path, add_gap_line, r, &r->file);
+		       : linesink_new(path, recorders_add_gap, r, &r->file);
 }
 
 static int open_file(struct recorders *r, const char *path)
@@ -128,7 +128,7 @@ static int open_journal(struct recorders *r, enum config_journal wanted)
 
 static int open_stdout(struct recorders *r, bool wanted)
 {
-	int error = wanted && !r->out ? linesink_new(NULL, add_gap_line, r, &r->out) : 0;
+	int error = wanted && !r->out ? linesink_new(NULL, recorders_add_gap, r, &r->out) : 0;
 
 	r->on[METRICS_STDOUT] = wanted && r->out;
 	return error < 0 ? open_failed("standard output", error) : 0;
@@ -263,6 +263,12 @@ bool recorders_flushed(const struct recorders *r)
 {
 	return !r->held.len && is_stuck(r, METRICS_STDOUT, r->out) &&
 	       is_stuck(r, METRICS_FILE, r->file);
+}
+
+bool recorders_drop(const struct recorders *r)
+{
+	return (r->on[METRICS_STDOUT] && linesink_drops(r->out)) ||
+	       (r->on[METRICS_FILE] && linesink_drops(r->file));
 }
 
 bool recorders_wait(const struct recorders *r)

@@ -10,6 +10,7 @@
 #define APP_DAEMON_RECORDERS_H
 
 #include "app/config/config.h"
+#include "base/line_queue.h"
 #include "core/stop/record.h"
 #include "wire/prometheus/metrics.h"
 
@@ -23,6 +24,9 @@ struct recorders *recorders_free(struct recorders *recorders);
  * is for none of them. */
 const struct buf *recorders_record(struct recorders *recorders, const struct record *record);
 
+/* Adds the line of type dropped for lines that are missing; userdata: the recorders. */
+void recorders_add_gap(void *userdata, struct buf *out, const struct line_gap *gap);
+
 /* Holds lines of a daemon that was killed, which it may not have written, and puts right what it
  * wrote half. To be called before any record. */
 void recorders_repeat(struct recorders *recorders, const struct buf *lines);
@@ -31,6 +35,8 @@ void recorders_repeat(struct recorders *recorders, const struct buf *lines);
 bool recorders_idle(const struct recorders *recorders);
 /* The same but for those that cannot be written now, as on a full disk. */
 bool recorders_flushed(const struct recorders *recorders);
+/* One that takes lines drops them now, behind those that wait for it. */
+bool recorders_drop(const struct recorders *recorders);
 /* Something waits, for which a turn of the loop is wanted soon. */
 bool recorders_wait(const struct recorders *recorders);
 

@@ -534,6 +534,11 @@ bool linesink_is_idle(const struct linesink *sink)
 	return !bytes_waiting(sink) && !sink->queue.gap.lines;
 }
 
+bool linesink_drops(const struct linesink *sink)
+{
+	return sink->queue.gap.lines > 0;
+}
+
 static int open_again(struct linesink *sink)
 {
 	struct end before = sink->end;

@@ -79,6 +79,9 @@ void linesink_mend(struct linesink *sink, const char *lines, size_t size);
 /* No line waits, nor one of a gap: each was written or dropped. */
 bool linesink_is_idle(const struct linesink *sink);
 
+/* A line was dropped, and so is each further one until all that waits is written. */
+bool linesink_drops(const struct linesink *sink);
+
 /* Writes what can be written; tries a file that failed anew once a second of now_ns (any clock). */
 void linesink_flush(struct linesink *sink, uint64_t now_ns);
 
