@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/claim.h"
@@ -362,6 +363,51 @@ static void full_at_end(void **state)
 	linesink_free(sink);
 }
 
+/* Reads a page now and then. */
+static pid_t start_slow_reader(int fd)
+{
+	static char page[4096];
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (read(fd, page, sizeof(page)) != 0)
+		usleep(20000);
+	_exit(0);
+}
+
+static void slow_at_end(void **state)
+{
+	struct linesink *sink;
+	struct out *out;
+	pid_t reader;
+	int in, p[2];
+
+	assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
+	in = open(in_dir("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(open_sink(in_dir("fifo"), &sink), 0);
+	fcntl(in, F_SETFL, 0);
+	add(sink, 1500);
+	reader = start_slow_reader(in);
+	assert_false(linesink_finish(sink, 100));
+	kill(reader, SIGKILL);
+	waitpid(reader, NULL, 0);
+	linesink_free(sink);
+	close(in);
+	unlink(in_dir("fifo"));
+
+	assert_int_equal(pipe(p), 0);
+	assert_int_equal(out_new(p[1], true, true, &out), 0);
+	for (int i = 0; i < 1500; i++)
+		out_add(out, line, sizeof(line));
+	reader = start_slow_reader(p[0]);
+	assert_int_equal(out_finish(out, 100), 1);
+	kill(reader, SIGKILL);
+	waitpid(reader, NULL, 0);
+	out_free(out);
+	close(p[0]);
+}
+
 /* Runs with a pipe as standard output and gives it back. */
 static int with_pipe(int p[2])
 {
@@ -541,6 +587,9 @@ int main(void)
 		CLAIM("half a line that cannot be cut off is continued", not_cut),
 		CLAIM("lines that cannot be written at the end are not reported as written",
 		      full_at_end),
+		CLAIM("a slow reader that goes on reading holds up the end no longer than one that "
+		      "does not",
+		      slow_at_end),
 		CLAIM("a slow reader costs what does not fit into the wait", slow_reader),
 		CLAIM("a reader of standard output that left is not written to again", reader_left),
 		CLAIM("a pipe in the file system is waited for without opening blocking", fifo),

@@ -31,6 +31,13 @@ uint64_t clock_monotonic_ns(void)
 	return read_ns(CLOCK_MONOTONIC);
 }
 
+int clock_left_ms(uint64_t until_ns)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	return until_ns > now ? (int)((until_ns - now + 999999) / 1000000) : 0;
+}
+
 uint64_t clock_thread_ns(void)
 {
 	return read_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -12,6 +12,9 @@ uint64_t clock_boot_ns(void);
 /* CLOCK_MONOTONIC in ns, for who asks for that one. */
 uint64_t clock_monotonic_ns(void);
 
+/* How many ms are left until then by CLOCK_MONOTONIC, rounded up, for poll(); 0: it is past. */
+int clock_left_ms(uint64_t until_ns);
+
 /* CPU time of the calling thread in ns: what work took of it, however long others held it up. */
 uint64_t clock_thread_ns(void);
 

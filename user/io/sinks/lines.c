@@ -17,6 +17,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/files/fd.h"
+#include "io/proc/clock.h"
+
+#define MS_NS 1000000ULL
 
 /* Above this much the caller is asked to pause; it may still add what it has begun. */
 #define BEHIND_BYTES (1u << 20)
@@ -201,13 +204,14 @@ int out_flush(struct out *out)
 
 int out_finish(struct out *out, int timeout_ms)
 {
+	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * MS_NS;
 	struct pollfd p = {.fd = out->end.fd, .events = POLLOUT};
 	int r;
 
 	while ((r = out_flush(out)) > 0) {
-		int n = poll(&p, 1, timeout_ms);
+		int left_ms = clock_left_ms(until_ns), n = poll(&p, 1, left_ms);
 
-		if (n == 0)
+		if (n == 0 || !left_ms)
 			return 1;
 		if (n < 0 && errno != EINTR)
 			return -errno;
@@ -596,13 +600,16 @@ int linesink_reopen(struct linesink *sink, const char *path)
 
 bool linesink_finish(struct linesink *sink, int timeout_ms)
 {
+	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * MS_NS;
+	int left_ms;
+
 	if (sink->end.fd >= 0)
 		write_out(sink);
 	else if (!is_gone(sink))
 		open_again(sink);
-	while (sink->end.fd >= 0 && bytes_waiting(sink)) {
+	while (sink->end.fd >= 0 && bytes_waiting(sink) && (left_ms = clock_left_ms(until_ns))) {
 		struct pollfd p = {.fd = sink->end.fd, .events = POLLOUT};
-		int n = poll(&p, 1, timeout_ms);
+		int n = poll(&p, 1, left_ms);
 
 		if (n == 0 || (n < 0 && errno != EINTR))
 			break;

@@ -31,7 +31,7 @@ int out_add(struct out *out, const char *data, size_t size);
  */
 int out_flush(struct out *out);
 
-/* Waits for a slow reader, at most that long. As out_flush(). */
+/* Waits for a slow reader, at most that long in all. As out_flush(). */
 int out_finish(struct out *out, int timeout_ms);
 
 /* So much is waiting that the caller should stop producing until out_flush() returns 0. */
@@ -90,8 +90,8 @@ void linesink_flush(struct linesink *sink, uint64_t now_ns);
  * -errno that stats have from now on. Standard output stays what it is. */
 int linesink_reopen(struct linesink *sink, const char *path);
 
-/* Waits for a slow reader, at most that long, and tries once more what failed. False: some lines
- * still wait. */
+/* Waits for a slow reader, at most that long in all, and tries once more what failed. False: some
+ * lines still wait. */
 bool linesink_finish(struct linesink *sink, int timeout_ms);
 
 void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret);
