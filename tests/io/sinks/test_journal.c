@@ -4,11 +4,13 @@
 #include "io/sinks/journal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/claim.h"
@@ -132,6 +134,49 @@ static void stopped(void **state)
 	close(fd);
 }
 
+/* journald is another process; it reads an entry now and then. */
+static void read_slowly(int fd, int seconds)
+{
+	char got[64];
+
+	for (int i = 0; i < seconds * 100; i++) {
+		usleep(10000);
+		recv(fd, got, sizeof(got), MSG_DONTWAIT);
+	}
+	_exit(0);
+}
+
+static void behind_at_end(void **state)
+{
+	struct journal *journal;
+	struct journal_stats stats;
+	int fd = listener();
+	pid_t pid;
+
+	assert_int_equal(journal_new(path, add_gap, NULL, &journal), 0);
+	while (stats_of(journal).waiting < 5)
+		send_text(journal, "MESSAGE=x\n");
+	pid = fork();
+	if (!pid)
+		read_slowly(fd, 60);
+	journal_finish(journal, 60000);
+	stats = stats_of(journal);
+	assert_int_equal(stats.waiting, 0);
+	assert_true(journal_is_idle(journal));
+
+	/* It waits no longer than it is to, nor for one that is gone. */
+	while (stats_of(journal).waiting < 5000)
+		send_text(journal, "MESSAGE=x\n");
+	journal_finish(journal, 20);
+	assert_true(stats_of(journal).waiting > 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
+	journal_finish(journal, 3600000);
+	assert_int_equal(stats_of(journal).error, -ECONNREFUSED);
+	journal_free(journal);
+}
+
 static void too_large(void **state)
 {
 	static char large[32 << 20];
@@ -175,6 +220,8 @@ int main(void)
 		CLAIM("a journald that does not read has not failed, and gets what waits, and how "
 		      "much did not fit",
 		      stopped),
+		CLAIM("a journald that is behind at the end is waited for, within limits",
+		      behind_at_end),
 		CLAIM("an entry that no socket takes holds up no other", too_large),
 	};
 

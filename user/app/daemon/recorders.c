@@ -259,10 +259,20 @@ static bool is_stuck(const struct recorders *r, enum metrics_sink_type type,
 	return stats.error || linesink_is_idle(sink);
 }
 
+static bool is_journal_stuck(const struct recorders *r)
+{
+	struct journal_stats stats;
+
+	if (!r->on[METRICS_JOURNAL])
+		return true;
+	journal_get_stats(r->journal, &stats);
+	return stats.error || journal_is_idle(r->journal);
+}
+
 bool recorders_flushed(const struct recorders *r)
 {
 	return !r->held.len && is_stuck(r, METRICS_STDOUT, r->out) &&
-	       is_stuck(r, METRICS_FILE, r->file);
+	       is_stuck(r, METRICS_FILE, r->file) && is_journal_stuck(r);
 }
 
 bool recorders_drop(const struct recorders *r)
@@ -410,7 +420,7 @@ static void finish_journal(struct recorders *r)
 
 	if (!r->on[METRICS_JOURNAL])
 		return;
-	journal_flush(r->journal);
+	journal_finish(r->journal, FINISH_MS);
 	journal_get_stats(r->journal, &stats);
 	log_unwritten(r, METRICS_JOURNAL, stats.waiting);
 }

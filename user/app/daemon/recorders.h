@@ -33,7 +33,7 @@ void recorders_repeat(struct recorders *recorders, const struct buf *lines);
 
 /* Whether each line was written or dropped by all who take lines. */
 bool recorders_idle(const struct recorders *recorders);
-/* The same but for those that cannot be written now, as on a full disk. */
+/* The same, with the journal, but for those that cannot be written now, as on a full disk. */
 bool recorders_flushed(const struct recorders *recorders);
 /* One that takes lines drops them now, behind those that wait for it. */
 bool recorders_drop(const struct recorders *recorders);

@@ -3,6 +3,7 @@
 #include "io/sinks/journal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "io/proc/clock.h"
 
 /* What waits at most. */
 #define WAITING_BYTES (2u << 20)
@@ -164,6 +166,27 @@ void journal_send(struct journal *journal, const char *entry, size_t size, uint6
 		journal->stats.waiting++;
 	else
 		journal->stats.dropped++;
+}
+
+void journal_finish(struct journal *journal, int timeout_ms)
+{
+	uint64_t until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
+	struct pollfd p = {.fd = journal->fd, .events = POLLOUT};
+	int left_ms;
+
+	journal_flush(journal);
+	/* Only a socket that is connected waits for room in the other's queue. */
+	if (connect(journal->fd, (const struct sockaddr *)&journal->address,
+		    sizeof(journal->address)) < 0)
+		return;
+	while (!journal_is_idle(journal) && !journal->stats.error &&
+	       (left_ms = clock_left_ms(until_ns))) {
+		int n = poll(&p, 1, left_ms);
+
+		if (n == 0 || (n < 0 && errno != EINTR))
+			break;
+		journal_flush(journal);
+	}
 }
 
 bool journal_is_idle(const struct journal *journal)

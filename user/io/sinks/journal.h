@@ -38,6 +38,9 @@ void journal_send(struct journal *journal, const char *entry, size_t size, uint6
 /* Sends what waits, as far as journald takes it. */
 void journal_flush(struct journal *journal);
 
+/* Waits for a journald that is behind, at most that long in all; nothing is sent after it. */
+void journal_finish(struct journal *journal, int timeout_ms);
+
 /* Nothing waits: each entry was sent or dropped. */
 bool journal_is_idle(const struct journal *journal);
 
