@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -348,6 +349,39 @@ static void not_cut(void **state)
 	linesink_free(sink);
 }
 
+/* No room for the newline, either. */
+static void not_ended(void **state)
+{
+	struct rlimit limit = {4, RLIM_INFINITY};
+	unsigned int first = number;
+	struct linesink *sink;
+	char text[64] = "";
+	FILE *file;
+
+	file = fopen(in_dir("limited"), "we");
+	assert_non_null(file);
+	fputs("half", file);
+	fclose(file);
+	assert_int_equal(open_sink(in_dir("limited"), &sink), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	linesink_mend(sink, "", 0);
+	add(sink, 1);
+	linesink_flush(sink, SECOND);
+	limit.rlim_cur = RLIM_INFINITY;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(stats_of(sink).waiting, 1);
+	linesink_flush(sink, 3 * SECOND);
+	assert_int_equal(stats_of(sink).written, 1);
+	linesink_free(sink);
+	file = fopen(in_dir("limited"), "re");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	assert_string_equal(text, "half\n");
+	assert_non_null(fgets(text, sizeof(text), file));
+	assert_int_equal(atoi(text), first);
+	fclose(file);
+}
+
 static void full_at_end(void **state)
 {
 	struct linesink *sink;
@@ -371,6 +405,7 @@ static pid_t start_slow_reader(int fd)
 
 	if (pid)
 		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (read(fd, page, sizeof(page)) != 0)
 		usleep(20000);
 	_exit(0);
@@ -585,6 +620,8 @@ int main(void)
 		CLAIM("lines wait for a file that may not grow, without half a line in it",
 		      limited),
 		CLAIM("half a line that cannot be cut off is continued", not_cut),
+		CLAIM("a line begins anew behind a half one, also when that could not be ended",
+		      not_ended),
 		CLAIM("lines that cannot be written at the end are not reported as written",
 		      full_at_end),
 		CLAIM("a slow reader that goes on reading holds up the end no longer than one that "

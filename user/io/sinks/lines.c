@@ -271,6 +271,7 @@ struct linesink {
 	void *userdata;
 	struct line_queue queue;
 	size_t part;	/* bytes of the first line of queue that are out */
+	bool unended;	/* behind half a line, that cannot be continued, is no newline yet */
 	bool gap_first; /* that line is one of gap_fn, which is no line of the caller's */
 	uint64_t added, written, dropped;
 	int error;
@@ -495,9 +496,13 @@ static size_t unfinished_line(const struct linesink *sink, char *ret, off_t *ret
 
 static void end_line(struct linesink *sink)
 {
-	ssize_t n = end_write(&sink->end, "\n", 1);
+	ssize_t n;
 
-	if (n < 0 && n != -EAGAIN)
+	sink->unended = true;
+	n = end_write(&sink->end, "\n", 1);
+	if (n >= 0)
+		sink->unended = false;
+	else if (n != -EAGAIN)
 		fail(sink, (int)n);
 }
 
@@ -523,12 +528,13 @@ static void resume(struct linesink *sink, const struct end *before)
 	const char *first = line_queue_at(&sink->queue, &size);
 	off_t end = -1;
 
-	if (!part || !tail)
+	if ((!part && !sink->unended) || !tail)
 		return;
 	len = unfinished_line(sink, tail, &end);
 	if (same && (end < 0 || (len == part && memcmp(tail, first, len) == 0)))
 		return;
 	sink->part = 0;
+	sink->unended = false;
 	if (len)
 		end_line(sink);
 }
