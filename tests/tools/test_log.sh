@@ -122,6 +122,8 @@ done <<-END
 	--until 2026-11-22T05:30:00Z|3 1
 	--until 2026-11-22T04:30:00Z|3 0
 END
+try "$graced" log --no-headers --file "$tmp/holes" --since 2026-11-22T05:30:00Z
+((rc == 1)) && ! grep -q 'missing' "$err" || bad=1
 claim "records that were never written are counted, where they may be of the time that is asked for" $bad
 
 try "$graced" replay "$tmp/records"

@@ -115,20 +115,18 @@ static bool is_asked_for(const struct history *h, const struct record *record)
 	       filter_matches(&h->options->filter, record);
 }
 
-/* When the first of them was reported, by the wall clock. */
-static int64_t dropped_since(const struct record *record)
+/* By the wall clock; boot_ns: when one of them was reported. */
+static int64_t dropped_at(const struct record *record, uint64_t boot_ns)
 {
-	uint64_t since = record->dropped.since_ns;
-
-	return since && since < record->at_ns
-		       ? (int64_t)((uint64_t)record->wall_ns - (record->at_ns - since))
+	return boot_ns && boot_ns < record->at_ns
+		       ? (int64_t)((uint64_t)record->wall_ns - (record->at_ns - boot_ns))
 		       : record->wall_ns;
 }
 
 static void count_dropped(struct history *h, const struct record *record)
 {
-	if ((h->since_ns && record->wall_ns < h->since_ns) ||
-	    (h->until_ns && dropped_since(record) > h->until_ns))
+	if ((h->since_ns && dropped_at(record, record->dropped.until_ns) < h->since_ns) ||
+	    (h->until_ns && dropped_at(record, record->dropped.since_ns) > h->until_ns))
 		return;
 	h->dropped += record->dropped.records;
 }
