@@ -8,7 +8,7 @@
 
 static enum trouble_news look(struct trouble *t, uint64_t dropped, uint64_t second, uint64_t *cost)
 {
-	return trouble_look(t, dropped, second * SECOND, cost);
+	return trouble_look(t, dropped, false, second * SECOND, cost);
 }
 
 static void test_once(void **state)
@@ -49,12 +49,24 @@ static void test_flapping(void **state)
 	assert_int_equal(reported, 1);
 }
 
+static void test_open(void **state)
+{
+	struct trouble t = {};
+	uint64_t cost = 0;
+
+	assert_int_equal(trouble_look(&t, 4, true, SECOND, &cost), TROUBLE_BEGINS);
+	assert_int_equal(trouble_look(&t, 4, true, 100 * SECOND, &cost), TROUBLE_NO_NEWS);
+	assert_int_equal(trouble_look(&t, 4, false, 101 * SECOND, &cost), TROUBLE_ENDS);
+	assert_int_equal(cost, 4);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a trouble is reported when it begins and, with its cost, when it is over",
 		      test_once),
 		CLAIM("the next trouble is reported with its own cost", test_next),
+		CLAIM("it is not over while the next one would be dropped", test_open),
 		CLAIM("a sink that flaps is reported once", test_flapping),
 	};
 

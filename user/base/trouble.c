@@ -2,7 +2,7 @@
 /* Follows what a sink drops. */
 #include "base/trouble.h"
 
-enum trouble_news trouble_look(struct trouble *t, uint64_t dropped, uint64_t now_ns,
+enum trouble_news trouble_look(struct trouble *t, uint64_t dropped, bool drops, uint64_t now_ns,
 			       uint64_t *ret_dropped)
 {
 	bool wrong = dropped != t->dropped, begins = wrong && !t->on;
@@ -15,7 +15,7 @@ enum trouble_news trouble_look(struct trouble *t, uint64_t dropped, uint64_t now
 		t->last_ns = now_ns;
 		return begins ? TROUBLE_BEGINS : TROUBLE_NO_NEWS;
 	}
-	if (!t->on || now_ns - t->last_ns < TROUBLE_CALM_NS)
+	if (!t->on || drops || now_ns - t->last_ns < TROUBLE_CALM_NS)
 		return TROUBLE_NO_NEWS;
 	t->on = false;
 	*ret_dropped = dropped - t->dropped_first;

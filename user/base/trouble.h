@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* It is over when nothing was dropped for so long. */
+/* It is over when nothing was dropped for so long, and nothing would be now. */
 #define TROUBLE_CALM_NS 5000000000ULL
 
 enum trouble_news { TROUBLE_NO_NEWS, TROUBLE_BEGINS, TROUBLE_ENDS };
@@ -22,9 +22,9 @@ struct trouble {
 	uint64_t last_ns;	/* when one was dropped last */
 };
 
-/* What there is to report of a sink that has dropped so many in all. With TROUBLE_ENDS *ret_dropped
- * is how many it cost. */
-enum trouble_news trouble_look(struct trouble *trouble, uint64_t dropped, uint64_t now_ns,
-			       uint64_t *ret_dropped);
+/* What there is to report of a sink that has dropped so many in all; drops: the next one, too. With
+ * TROUBLE_ENDS *ret_dropped is how many it cost. */
+enum trouble_news trouble_look(struct trouble *trouble, uint64_t dropped, bool drops,
+			       uint64_t now_ns, uint64_t *ret_dropped);
 
 #endif

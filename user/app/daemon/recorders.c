@@ -309,12 +309,12 @@ static void log_error_change(struct recorders *r, enum metrics_sink_type type, i
 }
 
 static void log_losses(struct recorders *r, enum metrics_sink_type type, uint64_t dropped,
-		       uint64_t now_ns)
+		       bool drops, uint64_t now_ns)
 {
 	struct sink_log *log = r->logs + type;
 	uint64_t cost;
 
-	switch (trouble_look(&log->losses, dropped, now_ns, &cost)) {
+	switch (trouble_look(&log->losses, dropped, drops, now_ns, &cost)) {
 	case TROUBLE_BEGINS:
 		log_warning("records for %s are dropped: %s", name_of(r, type),
 			    log->error ? "too many wait for it already"
@@ -332,11 +332,11 @@ static void log_losses(struct recorders *r, enum metrics_sink_type type, uint64_
 }
 
 static void log_change(struct recorders *r, enum metrics_sink_type type, int error,
-		       uint64_t dropped, uint64_t now_ns)
+		       uint64_t dropped, bool drops, uint64_t now_ns)
 {
 	log_error_change(r, type, error);
 	if (!is_gone(type, error))
-		log_losses(r, type, dropped, now_ns);
+		log_losses(r, type, dropped, drops, now_ns);
 }
 
 static void flush(struct recorders *r, enum metrics_sink_type type, struct linesink *sink,
@@ -348,7 +348,7 @@ static void flush(struct recorders *r, enum metrics_sink_type type, struct lines
 		return;
 	linesink_flush(sink, now_ns);
 	linesink_get_stats(sink, &stats);
-	log_change(r, type, stats.error, stats.dropped, now_ns);
+	log_change(r, type, stats.error, stats.dropped, linesink_drops(sink), now_ns);
 }
 
 static void flush_journal(struct recorders *r, uint64_t now_ns)
@@ -359,7 +359,8 @@ static void flush_journal(struct recorders *r, uint64_t now_ns)
 		return;
 	journal_flush(r->journal);
 	journal_get_stats(r->journal, &stats);
-	log_change(r, METRICS_JOURNAL, stats.error, stats.dropped, now_ns);
+	log_change(r, METRICS_JOURNAL, stats.error, stats.dropped, journal_drops(r->journal),
+		   now_ns);
 }
 
 void recorders_flush(struct recorders *r, uint64_t now_ns)

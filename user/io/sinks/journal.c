@@ -197,6 +197,11 @@ bool journal_is_idle(const struct journal *journal)
 	return !size && !journal->queue.gap.lines;
 }
 
+bool journal_drops(const struct journal *journal)
+{
+	return journal->queue.gap.lines > 0;
+}
+
 void journal_get_stats(const struct journal *journal, struct journal_stats *ret)
 {
 	*ret = journal->stats;

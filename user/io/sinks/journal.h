@@ -44,6 +44,9 @@ void journal_finish(struct journal *journal, int timeout_ms);
 /* Nothing waits: each entry was sent or dropped. */
 bool journal_is_idle(const struct journal *journal);
 
+/* An entry was dropped, and so is each further one until all that waits is sent. */
+bool journal_drops(const struct journal *journal);
+
 void journal_get_stats(const struct journal *journal, struct journal_stats *ret);
 
 #endif
