@@ -298,6 +298,8 @@ static __always_inline struct graced_watch *container_at(struct cgroup *cg, stru
 
 	if (cfg_all)
 		return watch_from(cg, id, ret);
+	/* Linux 6.1 refuses the place of an unknown one, even where it is not looked at. */
+	*ret = (struct place){.cgroup_id = id};
 	o = bpf_map_lookup_elem(&outside, &zero);
 	if (!o || is_outside(o, id, changes))
 		return NULL;
