@@ -87,6 +87,10 @@ static void check_stop(const json_t *rec, const struct box *keeper, size_t *unna
 	}
 	if (!jrec_is_null(rec, "container.id"))
 		return;
+	assert_false(complete);
+	/* There was room for a record of its init, or of its end, and for none of its cgroup. */
+	if (!jrec_is_null(rec, "process.pid"))
+		return;
 	judge_match(rec, "{'outcome':'unknown','cause':'unknown','process':{'pid':null},"
 			 "'evidence':{'complete':false,'gaps':"
 			 "['events-lost','unknown-cgroup','exit-unseen','init-unseen']}}");
