@@ -42,13 +42,13 @@ vm-deps: deps
 	@tools/deps install vm
 
 # A node with a real kubelet, shutdowns of one, by the kubelet and by graced, and what is reported of it
-# after it went down or was lost. What the scripts have in common is made first, as two of them run at a
-# time: emulated, they need both CPUs. Some alone:
+# after it went down or was lost. Emulated, it needs both CPUs. What the scripts have in common is made
+# first: with LANES=2 two of them run at a time, for a machine that does nothing else. Some alone:
 # make check-vm VM_SCRIPTS=shutdown
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
 	@tools/vm/etcd >/dev/null && tools/vm/image bookworm node >/dev/null && tools/vm/kubernetes >/dev/null
-	@LANES=2 BUILD='$(BUILD)' tests/vm/all $(VM_SCRIPTS)
+	@BUILD='$(BUILD)' LANES='$(LANES)' tests/vm/all $(VM_SCRIPTS)
 
 # By hand: the alerts over restarts of a node, the Debian package from installation to purge, the Helm
 # chart on a cluster, a StatefulSet's pod with the real controllers, machines with Docker and Podman,
