@@ -169,7 +169,7 @@ static __always_inline bool may_be_task(__u32 level, __u32 len, bool in_unit)
 	return strip(len, ".scope", 6) != len;
 }
 
-/* Of the cgroup whose name was read last, made in one of that part. */
+/* The part of the cgroup whose name was read last, if the cgroup above it is in `part`. */
 static __always_inline __u32 part_below(__u32 part)
 {
 	__u32 *found;
