@@ -13,6 +13,13 @@ static void reads(struct line_queue *q, const char *expected)
 	assert_memory_equal(at, expected, size);
 }
 
+/* userdata: what the gap was, and the line of it. */
+static void add_gap(void *userdata, struct buf *out, const struct line_gap *gap)
+{
+	*(struct line_gap *)userdata = *gap;
+	buf_add(out, "g\n", 2);
+}
+
 static void test_order(void **state)
 {
 	struct line_queue q = {.max = 8};
@@ -38,19 +45,45 @@ static void test_gap(void **state)
 	assert_false(line_queue_add(&q, "fg\n", 3, 11));
 	/* This one would fit, and would make a second gap. */
 	assert_false(line_queue_add(&q, "h\n", 2, 12));
-	assert_false(line_queue_end_gap(&q, &gap));
+	assert_false(line_queue_end_gap(&q, add_gap, &gap));
 	line_queue_take(&q, 5);
-	assert_false(line_queue_end_gap(&q, &gap));
+	assert_false(line_queue_end_gap(&q, add_gap, &gap));
 	assert_false(line_queue_add(&q, "i\n", 2, 15));
 	line_queue_take(&q, 1);
 	assert_int_equal(gap.lines, 0);
-	assert_true(line_queue_end_gap(&q, &gap));
+	assert_true(line_queue_end_gap(&q, add_gap, &gap));
 	assert_int_equal(gap.lines, 3);
 	assert_int_equal(gap.first_ns, 11);
 	assert_int_equal(gap.last_ns, 15);
-	assert_false(line_queue_end_gap(&q, &gap));
+	assert_false(line_queue_end_gap(&q, add_gap, &gap));
 	assert_true(line_queue_add(&q, "j\n", 2, 16));
-	reads(&q, "j\n");
+	reads(&q, "g\nj\n");
+	line_queue_free(&q);
+}
+
+static void test_discard(void **state)
+{
+	struct line_queue q = {.max = 8};
+	struct line_gap gap = {};
+
+	line_queue_discard(&q, 0, 20);
+	assert_false(line_queue_end_gap(&q, add_gap, &gap));
+	line_queue_add(&q, "too long\n", 9, 10);
+	line_queue_add(&q, "a\n", 2, 11);
+	assert_true(line_queue_end_gap(&q, add_gap, &gap));
+	line_queue_add(&q, "b\n", 2, 12);
+	/* The line of the gap, which stands for two, and one of the caller's. */
+	line_queue_discard(&q, 1, 20);
+	reads(&q, "");
+	assert_true(line_queue_end_gap(&q, add_gap, &gap));
+	assert_int_equal(gap.lines, 3);
+	assert_int_equal(gap.first_ns, 10);
+	assert_int_equal(gap.last_ns, 20);
+	line_queue_take(&q, 2);
+	line_queue_add(&q, "c\n", 2, 21);
+	line_queue_discard(&q, 1, 22);
+	assert_true(line_queue_end_gap(&q, add_gap, &gap));
+	assert_int_equal(gap.lines, 1);
 	line_queue_free(&q);
 }
 
@@ -61,7 +94,7 @@ static void test_bound(void **state)
 	size_t size, taken = 0;
 
 	assert_false(line_queue_add(&q, "too long\n", 9, 0));
-	assert_true(line_queue_end_gap(&q, &gap));
+	assert_true(line_queue_end_gap(&q, add_gap, &gap));
 	assert_int_equal(gap.lines, 1);
 	for (int i = 0; i < 100000; i++) {
 		line_queue_add(&q, "abc\n", 4, 0);
@@ -70,7 +103,7 @@ static void test_bound(void **state)
 		assert_true(q.waiting.len <= 2 * q.max);
 		line_queue_take(&q, 1);
 		taken++;
-		line_queue_end_gap(&q, &gap);
+		line_queue_end_gap(&q, add_gap, &gap);
 	}
 	assert_int_equal(taken, 100000);
 	line_queue_free(&q);
@@ -82,6 +115,7 @@ int main(void)
 		CLAIM("lines are read in order, in whatever pieces", test_order),
 		CLAIM("what finds no room is counted until all is read, with when it began and ended",
 		      test_gap),
+		CLAIM("what is discarded is a gap, with what it stood for", test_discard),
 		CLAIM("no more than the bound waits, however long it goes on", test_bound),
 	};
 

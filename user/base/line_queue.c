@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/line_queue.h"
 
+#include "base/cleanup.h"
+
 /* Memory that an empty queue keeps for what comes next. */
 #define KEPT 65536
 
@@ -47,6 +49,8 @@ const char *line_queue_at(const struct line_queue *queue, size_t *ret_size)
 
 void line_queue_take(struct line_queue *queue, size_t n)
 {
+	if (n)
+		queue->standing = (struct line_gap){};
 	queue->taken += n;
 	if (queue->taken < queue->waiting.len)
 		return;
@@ -56,11 +60,31 @@ void line_queue_take(struct line_queue *queue, size_t n)
 	queue->taken = 0;
 }
 
-bool line_queue_end_gap(struct line_queue *queue, struct line_gap *ret)
+bool line_queue_end_gap(struct line_queue *queue, line_gap_fn fn, void *userdata)
 {
-	if (!queue->gap.lines || queue->waiting.len > queue->taken)
+	_cleanup_(buf_free) struct buf line = {};
+	struct line_gap gap = queue->gap;
+
+	if (!gap.lines || queue->waiting.len > queue->taken)
 		return false;
-	*ret = queue->gap;
+	fn(userdata, &line, &gap);
 	queue->gap = (struct line_gap){};
-	return true;
+	if (buf_error(&line) == 0 && line_queue_add(queue, buf_str(&line), line.len, gap.last_ns)) {
+		queue->standing = gap;
+		return true;
+	}
+	queue->gap = gap;
+	return false;
+}
+
+void line_queue_discard(struct line_queue *queue, uint64_t lines, uint64_t now_ns)
+{
+	lines += queue->standing.lines;
+	if (lines)
+		line_gap_add(&queue->gap, now_ns);
+	if (queue->standing.lines)
+		queue->gap.first_ns = queue->standing.first_ns;
+	queue->gap.lines += lines ? lines - 1 : 0;
+	queue->standing = (struct line_gap){};
+	line_queue_free(queue);
 }

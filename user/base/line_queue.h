@@ -28,8 +28,9 @@ void line_gap_add(struct line_gap *gap, uint64_t now_ns);
 struct line_queue {
 	size_t max; /* bytes that may wait */
 	struct buf waiting;
-	size_t taken;	     /* bytes of waiting that the reader has */
-	struct line_gap gap; /* since line_queue_end_gap() */
+	size_t taken;		  /* bytes of waiting that the reader has */
+	struct line_gap gap;	  /* since line_queue_end_gap() */
+	struct line_gap standing; /* the first line that waits stands for these; lines 0: for none */
 };
 
 void line_queue_free(struct line_queue *queue);
@@ -37,12 +38,16 @@ void line_queue_free(struct line_queue *queue);
 /* False: the line, with its newline, was dropped. */
 bool line_queue_add(struct line_queue *queue, const char *line, size_t size, uint64_t now_ns);
 
-/* What waits, and how many bytes; the reader has taken n of them. */
+/* What waits, and how many bytes; the reader has taken n of them, up to the end of a line where
+ * standing is of interest. */
 const char *line_queue_at(const struct line_queue *queue, size_t *ret_size);
 void line_queue_take(struct line_queue *queue, size_t n);
 
-/* After a gap the queue is empty again: fills what was dropped, which the next line is to say, and
+/* After a gap, once the queue is empty, adds the line of fn that stands for what is missing, and
  * takes lines again. False: there is no gap, or it goes on. */
-bool line_queue_end_gap(struct line_queue *queue, struct line_gap *ret);
+bool line_queue_end_gap(struct line_queue *queue, line_gap_fn fn, void *userdata);
+
+/* Drops what waits, which is so many lines without the one that stands for others: a gap. */
+void line_queue_discard(struct line_queue *queue, uint64_t lines, uint64_t now_ns);
 
 #endif

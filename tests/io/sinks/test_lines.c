@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/sinks/out.h"
 #include "lib/claim.h"
 
 #define SECOND 1000000000ULL
@@ -541,6 +542,84 @@ static void fifo(void **state)
 	close(fd);
 }
 
+/* What is in a file or in a non-blocking pipe. */
+static char *read_all(int fd)
+{
+	struct buf all = {};
+	char got[4096];
+	ssize_t n;
+
+	while ((n = read(fd, got, sizeof(got))) > 0)
+		buf_add(&all, got, (size_t)n);
+	assert_int_equal(buf_error(&all), 0);
+	return all.data;
+}
+
+static void discarded_full(void **state)
+{
+	struct linesink *sink;
+	char *text, *at;
+	int fd;
+
+	mount_disk("32k");
+	assert_int_equal(open_sink(in_dir("disk/log"), &sink), 0);
+	add(sink, 100);
+	linesink_flush(sink, SECOND);
+	linesink_discard(sink, 2 * SECOND);
+	assert_true(linesink_drops(sink));
+	assert_int_equal(stats_of(sink).waiting, 0);
+	assert_int_equal(stats_of(sink).dropped, 68);
+	/* The line that stands for these does not get out either. */
+	linesink_flush(sink, 3 * SECOND);
+	linesink_discard(sink, 4 * SECOND);
+	assert_int_equal(stats_of(sink).dropped, 68);
+	resize_disk("64k");
+	linesink_flush(sink, 5 * SECOND);
+	add(sink, 1);
+	linesink_flush(sink, 5 * SECOND);
+	assert_int_equal(stats_of(sink).written, 33);
+	linesink_free(sink);
+	fd = open(in_dir("disk/log"), O_RDONLY | O_CLOEXEC);
+	text = read_all(fd);
+	at = text + 32 * sizeof(line);
+	assert_memory_equal(at, "gap 68 2000000000-", 18);
+	assert_int_equal(strlen(strchr(at, '\n') + 1), sizeof(line));
+	free(text);
+	close(fd);
+	umount2(in_dir("disk"), MNT_DETACH);
+}
+
+static void discarded_half(void **state)
+{
+	int p[2], saved = with_pipe(p), r;
+	struct linesink *sink;
+	uint64_t written;
+	char *text, *at;
+
+	r = open_sink(NULL, &sink);
+	restore(saved);
+	assert_int_equal(r, 0);
+	fcntl(p[0], F_SETFL, O_NONBLOCK);
+	add(sink, 200);
+	linesink_flush(sink, SECOND);
+	written = stats_of(sink).written;
+	linesink_discard(sink, 2 * SECOND);
+	text = read_all(p[0]);
+	at = text + written * sizeof(line);
+	assert_in_range(strlen(at), 1, sizeof(line) - 1);
+	free(text);
+	linesink_flush(sink, 3 * SECOND);
+	text = read_all(p[0]);
+	assert_memory_equal(text, "\ngap ", 5);
+	free(text);
+	add(sink, 1);
+	linesink_flush(sink, 3 * SECOND);
+	assert_int_equal(stats_of(sink).written, written + 1);
+	assert_int_equal(stats_of(sink).dropped, 200 - written);
+	linesink_free(sink);
+	close(p[0]);
+}
+
 static void no_such_place(void **state)
 {
 	struct linesink *sink;
@@ -629,6 +708,9 @@ int main(void)
 		      slow_at_end),
 		CLAIM("a slow reader costs what does not fit into the wait", slow_reader),
 		CLAIM("a reader of standard output that left is not written to again", reader_left),
+		CLAIM("what is discarded while a disk is full is counted in its place",
+		      discarded_full),
+		CLAIM("half a line is ended when the rest of it is discarded", discarded_half),
 		CLAIM("a pipe in the file system is waited for without opening blocking", fifo),
 		CLAIM("half a line is cut off when it comes whole, and ended when it does not",
 		      half_line),

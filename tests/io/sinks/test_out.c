@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/sinks/lines.h"
+#include "io/sinks/out.h"
 #include "lib/claim.h"
 
 static char chunk[4096]; /* one line */

@@ -5,7 +5,7 @@
 #define APP_COMMANDS_FOLLOW_H
 
 #include "base/buf.h"
-#include "io/sinks/lines.h"
+#include "io/sinks/out.h"
 
 /* A descriptor that is readable once one of them came; the caller closes it. -errno. */
 int follow_open_stop(int *ret_fd);

@@ -23,7 +23,7 @@
 #include "io/control/control.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
-#include "io/sinks/lines.h"
+#include "io/sinks/out.h"
 #include "wire/json/pods.h"
 #include "wire/text/pods.h"
 

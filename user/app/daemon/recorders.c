@@ -106,10 +106,60 @@ static int open_path(struct recorders *r, const char *path)
 		       : linesink_new(path, recorders_add_gap, r, &r->file);
 }
 
+static void log_unwritten(const struct recorders *r, enum metrics_sink_type type, uint64_t records,
+			  const char *why)
+{
+	if (records)
+		log_warning("%" PRIu64 " records are not written to %s, as %s", records,
+			    name_of(r, type), why);
+}
+
+/* Waits for a slow reader, at most that long in all. */
+static void finish(struct recorders *r, enum metrics_sink_type type, struct linesink *sink,
+		   int timeout_ms, const char *why)
+{
+	struct linesink_stats stats;
+
+	linesink_finish(sink, timeout_ms);
+	linesink_get_stats(sink, &stats);
+	log_unwritten(r, type, stats.waiting, why);
+}
+
+static void finish_journal(struct recorders *r, int timeout_ms, const char *why)
+{
+	struct journal_stats stats;
+
+	journal_finish(r->journal, timeout_ms);
+	journal_get_stats(r->journal, &stats);
+	log_unwritten(r, METRICS_JOURNAL, stats.waiting, why);
+}
+
+static const char turned_off[] = "they are turned off there";
+
+/* What a sink does not take at once is lost when it is turned off; when it is turned on again, its
+ * next record says so. */
+static void turn_off(struct recorders *r, enum metrics_sink_type type, struct linesink *sink)
+{
+	if (!r->on[type])
+		return;
+	finish(r, type, sink, 0, turned_off);
+	linesink_discard(sink, r->now_ns);
+}
+
+static void turn_journal_off(struct recorders *r)
+{
+	if (!r->on[METRICS_JOURNAL])
+		return;
+	finish_journal(r, 0, turned_off);
+	journal_discard(r->journal, r->now_ns);
+}
+
 static int open_file(struct recorders *r, const char *path)
 {
 	int error = path ? open_path(r, path) : 0;
 
+	if (!path)
+		turn_off(r, METRICS_FILE, r->file);
 	/* With a file that cannot be opened now, it is tried again and again. */
 	r->on[METRICS_FILE] = path && r->file;
 	return error < 0 ? open_failed(path, error) : 0;
@@ -122,6 +172,8 @@ static int open_journal(struct recorders *r, enum config_journal wanted)
 	int error =
 		on && !r->journal ? journal_new(JOURNAL_SOCKET, add_gap_entry, r, &r->journal) : 0;
 
+	if (!on)
+		turn_journal_off(r);
 	r->on[METRICS_JOURNAL] = on && r->journal;
 	return error < 0 ? open_failed("the journal", error) : 0;
 }
@@ -130,6 +182,8 @@ static int open_stdout(struct recorders *r, bool wanted)
 {
 	int error = wanted && !r->out ? linesink_new(NULL, recorders_add_gap, r, &r->out) : 0;
 
+	if (!wanted)
+		turn_off(r, METRICS_STDOUT, r->out);
 	r->on[METRICS_STDOUT] = wanted && r->out;
 	return error < 0 ? open_failed("standard output", error) : 0;
 }
@@ -387,51 +441,31 @@ void recorders_reopen(struct recorders *r)
 
 int recorders_reload(struct recorders *r, const struct config *config)
 {
-	int out = open_stdout(r, config->sink_stdout);
-	int file = open_file(r, config->sink_file);
-	int journal = open_journal(r, config->sink_journal);
+	int out, file, journal;
 
+	hand_on(r);
+	out = open_stdout(r, config->sink_stdout);
+	file = open_file(r, config->sink_file);
+	journal = open_journal(r, config->sink_journal);
 	r->signals = config->sink_signals;
+	/* What is missing is written before what comes next. */
+	recorders_flush(r, r->now_ns);
 	if (out < 0)
 		return out;
 	return file < 0 ? file : journal;
 }
 
-static void log_unwritten(const struct recorders *r, enum metrics_sink_type type, uint64_t records)
-{
-	if (records)
-		log_warning("%" PRIu64 " records are not written to %s, as graced ends", records,
-			    name_of(r, type));
-}
-
-static void finish(struct recorders *r, enum metrics_sink_type type, struct linesink *sink)
-{
-	struct linesink_stats stats;
-
-	if (!r->on[type])
-		return;
-	linesink_finish(sink, FINISH_MS);
-	linesink_get_stats(sink, &stats);
-	log_unwritten(r, type, stats.waiting);
-}
-
-static void finish_journal(struct recorders *r)
-{
-	struct journal_stats stats;
-
-	if (!r->on[METRICS_JOURNAL])
-		return;
-	journal_finish(r->journal, FINISH_MS);
-	journal_get_stats(r->journal, &stats);
-	log_unwritten(r, METRICS_JOURNAL, stats.waiting);
-}
-
 void recorders_finish(struct recorders *r)
 {
+	static const char why[] = "graced ends";
+
 	hand_on(r);
-	finish(r, METRICS_STDOUT, r->out);
-	finish(r, METRICS_FILE, r->file);
-	finish_journal(r);
+	if (r->on[METRICS_STDOUT])
+		finish(r, METRICS_STDOUT, r->out, FINISH_MS, why);
+	if (r->on[METRICS_FILE])
+		finish(r, METRICS_FILE, r->file, FINISH_MS, why);
+	if (r->on[METRICS_JOURNAL])
+		finish_journal(r, FINISH_MS, why);
 }
 
 static struct metrics_sink stats_of(const struct recorders *r, enum metrics_sink_type type,

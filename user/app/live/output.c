@@ -14,7 +14,7 @@
 #include "app/log/say.h"
 #include "base/buf.h"
 #include "base/version.h"
-#include "io/sinks/lines.h"
+#include "io/sinks/out.h"
 #include "wire/json/record.h"
 #include "wire/recording/recording.h"
 #include "wire/text/table.h"

@@ -55,22 +55,6 @@ static int stream_send(struct stream *s)
 	}
 }
 
-/* After a gap: how large it was. */
-static bool stream_end_gap(struct stream *s)
-{
-	_cleanup_(buf_free) struct buf line = {};
-	struct line_gap gap;
-
-	if (!line_queue_end_gap(&s->queue, &gap))
-		return false;
-	s->streams->config.add_dropped(s->streams->config.userdata, &line, &gap);
-	if (buf_error(&line) == 0 &&
-	    line_queue_add(&s->queue, buf_str(&line), line.len, gap.last_ns))
-		return true;
-	s->queue.gap = gap;
-	return false;
-}
-
 /* What has to be sent whole is as long as it has to be. */
 static bool stream_add_whole(struct stream *s, const struct buf *lines)
 {
@@ -96,9 +80,10 @@ static bool stream_answer(struct stream *s)
 
 static void stream_flush(struct stream *s)
 {
+	const struct streams_config *config = &s->streams->config;
 	int r = stream_send(s);
 
-	if (r == 0 && stream_end_gap(s))
+	if (r == 0 && line_queue_end_gap(&s->queue, config->add_dropped, config->userdata))
 		r = stream_send(s);
 	if (r == 0 && stream_answer(s))
 		r = stream_send(s);

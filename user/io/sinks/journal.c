@@ -22,10 +22,9 @@
 struct journal {
 	int fd;
 	struct sockaddr_un address;
-	journal_gap_fn gap_fn;
+	line_gap_fn gap_fn;
 	void *userdata;
 	struct line_queue queue; /* entries, each behind its size, a size_t */
-	bool gap_first; /* the first of them is one of gap_fn, and no entry of the caller's */
 	struct journal_stats stats;
 };
 
@@ -38,7 +37,7 @@ static void enlarge_buffer(int fd)
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 }
 
-int journal_new(const char *path, journal_gap_fn gap_fn, void *userdata, struct journal **ret)
+int journal_new(const char *path, line_gap_fn gap_fn, void *userdata, struct journal **ret)
 {
 	struct journal *journal;
 	int r;
@@ -92,6 +91,19 @@ static void drop(struct journal *journal, uint64_t now_ns)
 	journal->stats.dropped++;
 }
 
+static void add_framed_gap(void *userdata, struct buf *out, const struct line_gap *gap)
+{
+	const struct journal *journal = userdata;
+	size_t at = out->len, size = 0;
+
+	buf_add(out, (const char *)&size, sizeof(size));
+	journal->gap_fn(journal->userdata, out, gap);
+	if (buf_error(out) < 0)
+		return;
+	size = out->len - at - sizeof(size);
+	memcpy(out->data + at, &size, sizeof(size));
+}
+
 /* Behind its size. */
 static bool queue_entry(struct journal *journal, const char *entry, size_t size, uint64_t now_ns)
 {
@@ -107,37 +119,23 @@ static bool queue_entry(struct journal *journal, const char *entry, size_t size,
 static int send_first(struct journal *journal, const char *at)
 {
 	size_t size;
+	bool stands;
 	int r;
 
 	memcpy(&size, at, sizeof(size));
 	r = send_entry(journal, at + sizeof(size), size);
 	if (r < 0 && r != -EMSGSIZE)
 		return r;
+	stands = journal->queue.standing.lines > 0;
 	line_queue_take(&journal->queue, sizeof(size) + size);
-	if (!journal->gap_first) {
+	if (!stands) {
 		journal->stats.waiting--;
 		if (r < 0)
 			drop(journal, journal->queue.gap.last_ns);
 		else
 			journal->stats.written++;
 	}
-	journal->gap_first = false;
 	return 0;
-}
-
-static bool end_gap(struct journal *journal)
-{
-	_cleanup_(buf_free) struct buf entry = {};
-	struct line_gap gap;
-
-	if (!line_queue_end_gap(&journal->queue, &gap))
-		return false;
-	journal->gap_fn(journal->userdata, &entry, &gap);
-	journal->gap_first = buf_error(&entry) == 0 &&
-			     queue_entry(journal, buf_str(&entry), entry.len, gap.last_ns);
-	if (!journal->gap_first)
-		journal->queue.gap = gap;
-	return journal->gap_first;
 }
 
 void journal_flush(struct journal *journal)
@@ -150,7 +148,7 @@ void journal_flush(struct journal *journal)
 
 		if (size)
 			r = send_first(journal, at);
-	} while (r == 0 && (size || end_gap(journal)));
+	} while (r == 0 && (size || line_queue_end_gap(&journal->queue, add_framed_gap, journal)));
 	journal->stats.error = r == -EAGAIN ? 0 : r;
 }
 
@@ -205,4 +203,11 @@ bool journal_drops(const struct journal *journal)
 void journal_get_stats(const struct journal *journal, struct journal_stats *ret)
 {
 	*ret = journal->stats;
+}
+
+void journal_discard(struct journal *journal, uint64_t now_ns)
+{
+	line_queue_discard(&journal->queue, journal->stats.waiting, now_ns);
+	journal->stats.dropped += journal->stats.waiting;
+	journal->stats.waiting = 0;
 }

@@ -25,11 +25,8 @@ struct journal_stats {
 	int error; /* -errno since when it takes none; 0: all is well, or it is slow */
 };
 
-/* Adds the entry that stands for some that were dropped. */
-typedef void (*journal_gap_fn)(void *userdata, struct buf *out, const struct line_gap *gap);
-
-/* path: of the socket, which need not be there yet. -errno. The caller frees. */
-int journal_new(const char *path, journal_gap_fn gap_fn, void *userdata, struct journal **ret);
+/* gap_fn adds the entry that stands for some that were dropped. path: of the socket, which need not be there yet. -errno. The caller frees. */
+int journal_new(const char *path, line_gap_fn gap_fn, void *userdata, struct journal **ret);
 struct journal *journal_free(struct journal *journal);
 
 /* now_ns: of any clock, for a gap. */
@@ -46,6 +43,9 @@ bool journal_is_idle(const struct journal *journal);
 
 /* An entry was dropped, and so is each further one until all that waits is sent. */
 bool journal_drops(const struct journal *journal);
+
+/* Drops what waits: the next entry stands for it. now_ns: of any clock, for the gap. */
+void journal_discard(struct journal *journal, uint64_t now_ns);
 
 void journal_get_stats(const struct journal *journal, struct journal_stats *ret);
 

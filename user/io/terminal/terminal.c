@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/files/fd.h"
-#include "io/sinks/lines.h"
+#include "io/sinks/out.h"
 #include "io/terminal/curses.h"
 #include "io/terminal/guard.h"
 #include "wire/top/keys.h"
