@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "io/proc/clock.h"
@@ -48,12 +49,23 @@ static void on_done(void *userdata, int error)
 	s->readings++;
 }
 
+/* A table of nothing but this test's. A copy of the host's would change by itself: a mount point
+ * that is removed outside is unmounted in each copy. */
+static bool isolate(void)
+{
+	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", "/tmp", "tmpfs", 0, NULL) == 0 && chdir("/tmp") == 0 &&
+	       mkdir("tmp", 0700) == 0 && mkdir("proc", 0700) == 0 &&
+	       mount("/proc", "proc", NULL, MS_BIND, NULL) == 0 &&
+	       syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
+	       chdir("/") == 0;
+}
+
 static struct stage begin(void)
 {
 	struct stage s = {.dir = "/tmp/graced-mounts-XXXXXX"};
 
-	/* Only here: no other process sees what is mounted from now on. */
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (!isolate())
 		skip();
 	assert_non_null(mkdtemp(s.dir));
 	assert_true(sd_event_new(&s.event) >= 0);
