@@ -207,6 +207,13 @@ static __always_inline void quota_give(__u64 owner_id)
 		__sync_fetch_and_add(used, -1);
 }
 
+static __always_inline enum graced_urgency urgency_of(__u32 kind)
+{
+	if (kind == GRACED_WATCH_BRANCH)
+		return GRACED_LATER;
+	return kind >= GRACED_WATCH_CONTAINER ? GRACED_URGENT : GRACED_SOON;
+}
+
 /* The entry that answers for what is made below: pods, and branches near the root. */
 static __always_inline __u64 owner_below(const struct graced_watch *w, __u64 id)
 {
@@ -294,7 +301,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	ev->kind = w.kind;
 	/* Reserved before the entry is there, so nothing that names it comes earlier. */
 	if (watch_insert(id, &w))
-		emit_end(ev, w.kind >= GRACED_WATCH_CONTAINER);
+		emit_end(ev, urgency_of(w.kind));
 	else
 		bpf_ringbuf_discard(ev, BPF_RB_NO_WAKEUP);
 }
@@ -371,7 +378,7 @@ static __always_inline void cgroup_removed(const __u64 *ctx)
 	ev->owner_id = w->owner_id;
 	ev->kind = w->kind;
 	ev->pad = 0;
-	emit_end(ev, false);
+	emit_end(ev, w->kind == GRACED_WATCH_BRANCH ? GRACED_LATER : GRACED_SOON);
 	watch_delete(id, w);
 }
 
@@ -435,7 +442,7 @@ static __always_inline void populated_seen(const __u64 *ctx)
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	ev->owner_id = 0;
 	ev->kind = ev->pad = 0;
-	emit_end(ev, w->kind >= GRACED_WATCH_CONTAINER);
+	emit_end(ev, urgency_of(w->kind));
 }
 
 SEC("tp_btf/cgroup_notify_populated")

@@ -6,7 +6,7 @@
 
 /*
  * Its pointers are loaded once, before the first branch: from 6.4 on the verifier needs about a
- * millisecond for each load of a pointer, see fill_sender(), and goes through it once for each way
+ * millisecond for each load of a pointer, see lineage_see(), and goes through it once for each way
  * that leads there.
  */
 struct exiting {
@@ -79,7 +79,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	else
 		__builtin_memset(&ev->counts, 0, sizeof(ev->counts));
-	emit_end(ev, init);
+	emit_end(ev, init ? GRACED_URGENT : GRACED_SOON);
 }
 
 /* Where the kernel does not say which thread is the last, several may look like it: first wins. */

@@ -42,8 +42,8 @@ GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim has a pid, not 
 
 GRACED_SHARED __u64 last_wake_ns;
 
-/* The reader looks by itself every few milliseconds, so that it is not woken for what is urgent. */
-GRACED_SHARED __u32 reader_polls;
+/* The least enum graced_urgency for which the reader is woken: for the rest it looks by itself. */
+GRACED_SHARED __u32 wakes_from;
 
 /* Of the entries of `watched`, as far as these decide in which one a process is. */
 GRACED_SHARED __u32 watch_changes;
@@ -391,30 +391,29 @@ static __always_inline void *emit_begin(__u32 type, __u64 size, __u64 watch_id,
 }
 
 /*
- * A wakeup costs more than ten records, so the reader is woken for what a person waits for
- * (urgent), or when a quarter of the ring waits, and never more often than it could read;
- * otherwise it reads by its own timer, which is a short one while much is urgent (io/kernel/ring).
+ * A wakeup costs more than ten records, so the reader is woken for what it wants to be woken for
+ * (io/kernel/ring), or when a quarter of the ring waits, and never more often than it could read.
  */
-#define WAKE_URGENT_NS 1000000ULL
-#define WAKE_FULL_NS   50000ULL
+#define WAKE_NS	     1000000ULL
+#define WAKE_FULL_NS 50000ULL
 
-static __always_inline bool wake_due(__u64 now, bool urgent)
+static __always_inline bool wake_due(__u64 now, enum graced_urgency urgency)
 {
 	__u64 since = now - last_wake_ns;
 
-	if (urgent && since >= WAKE_URGENT_NS && !*(volatile __u32 *)&reader_polls)
+	if (since >= WAKE_NS && urgency >= *(volatile __u32 *)&wakes_from)
 		return true;
 	return since >= WAKE_FULL_NS &&
 	       bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= cfg_wake_bytes;
 }
 
-static __always_inline void emit_end(void *record, bool urgent)
+static __always_inline void emit_end(void *record, enum graced_urgency urgency)
 {
 	struct graced_hdr *hdr = record;
 	__u64 flags = BPF_RB_NO_WAKEUP, now = hdr->at_ns;
 
 	stat_add(hdr->type, 1, 0, 0);
-	if (wake_due(now, urgent)) {
+	if (wake_due(now, urgency)) {
 		last_wake_ns = now;
 		flags = BPF_RB_FORCE_WAKEUP;
 	}

@@ -151,6 +151,6 @@ __noinline __u32 init_stage_left(__u64 watch_id)
 	ev->proc.pid = init->pid;
 	ev->rank = GRACED_INIT_FIRST;
 	ev->flags = 0;
-	emit_end(ev, false);
+	emit_end(ev, GRACED_SOON);
 	return 1;
 }

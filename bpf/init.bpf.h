@@ -138,7 +138,7 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	late = init.start_ns < w->since_ns || init.pid == w->early_pid ||
 	       w->early_pid == GRACED_EARLY_SEVERAL;
 	ev->flags = late ? GRACED_INIT_LATE : 0;
-	emit_end(ev, false);
+	emit_end(ev, GRACED_SOON);
 }
 
 /*

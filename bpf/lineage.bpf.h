@@ -117,6 +117,14 @@ static __always_inline void see_sender(struct lineage *l, __u32 pid, __u64 start
 	l->watches = watches;
 }
 
+static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *t,
+					const struct place *at, const bool typed)
+{
+	proc_fill(&ev->sender, t, typed);
+	ev->sender.ns_pid = task_ns_pid(t, &ev->sender_pidns, typed);
+	proc_place(&ev->sender, at);
+}
+
 static __always_inline __u32 lineage_slot(void)
 {
 	return (bpf_get_current_pid_tgid() >> 32) % GRACED_LINEAGES;
@@ -131,8 +139,9 @@ static __always_inline struct lineage *lineage_of_current(void)
 }
 
 /*
- * Brings the entry of current up to date, which is in that cgroup and below that watched one. A
- * global function of numbers: the verifier goes through it once.
+ * Brings the entry of current up to date, which is in that cgroup and below that watched one, and
+ * has its record begin with current as the sender. A global function of numbers: the verifier goes
+ * through it once.
  *
  * From 6.4 on the verifier searches all of the kernel's type information several times for each
  * pointer that is loaded from one it trusts, half a millisecond each. It trusts current and its
@@ -152,12 +161,14 @@ __noinline int lineage_see(__u64 cgroup_id, __u64 watch_id)
 		leader = bpf_get_current_task_btf()->group_leader;
 		parent = leader->parent;
 		see_sender(l, pid, leader->start_boottime);
+		fill_sender(&l->record.signal, bpf_get_current_task_btf(), &sender_at, true);
 		if (parent == leader->real_parent)
 			see_ancestors(l, parent, &sender_at, true);
 		else
 			see_by_reads(l, current, &sender_at);
 	} else {
 		see_sender(l, pid, BPF_CORE_READ(current, group_leader, start_boottime));
+		fill_sender(&l->record.signal, current, &sender_at, false);
 		see_by_reads(l, current, &sender_at);
 	}
 	l->turn += l->changed;

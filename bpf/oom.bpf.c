@@ -156,7 +156,7 @@ static __always_inline void record(struct graced_watch *w, __u64 id,
 		ev->flags |= GRACED_OOM_INIT;
 	ev->pad = 0;
 	ev->victim = *victim;
-	emit_end(ev, false);
+	emit_end(ev, GRACED_SOON);
 }
 
 static __always_inline void task_marked(const __u64 *ctx)

@@ -26,7 +26,7 @@ static __always_inline void reap_seen(struct task_struct *t)
 	ev->start_ns = start_ns;
 	ev->pid = pid;
 	ev->pad = 0;
-	emit_end(ev, false);
+	emit_end(ev, GRACED_SOON);
 }
 
 /* Runs for each thread and process that the kernel frees; nearly always none is expected. */

@@ -261,16 +261,14 @@ static __always_inline void place_sender(struct signal_args *a)
 	a->sender_kind = w ? w->kind : 0;
 }
 
-static __always_inline void fill_both(struct graced_ev_signal *ev, struct task_struct *target,
-				      struct task_struct *sender, const bool typed)
+static __always_inline void fill_target(struct graced_ev_signal *ev, struct task_struct *t,
+					const bool typed)
 {
-	proc_fill(&ev->target, target, typed);
-	proc_fill(&ev->sender, sender, typed);
-	ev->target.ns_pid = task_ns_pid(target, &ev->target_pidns, typed);
-	ev->sender.ns_pid = task_ns_pid(sender, &ev->sender_pidns, typed);
+	proc_fill(&ev->target, t, typed);
+	ev->target.ns_pid = task_ns_pid(t, &ev->target_pidns, typed);
 }
 
-/* Everything but the ancestors. */
+/* Everything but the sender and its ancestors. */
 static __always_inline void fill_signal(struct graced_ev_signal *ev, const struct signal_args *a)
 {
 	ev->sig = a->sig;
@@ -278,11 +276,10 @@ static __always_inline void fill_signal(struct graced_ev_signal *ev, const struc
 	ev->code = a->code;
 	ev->flags = a->flags & ~NOISY;
 	if (loads_may_fail())
-		fill_both(ev, a->target, bpf_get_current_task_btf(), true);
+		fill_target(ev, a->target, true);
 	else
-		fill_both(ev, a->target, (void *)bpf_get_current_task(), false);
+		fill_target(ev, a->target, false);
 	proc_place(&ev->target, &a->at);
-	proc_place(&ev->sender, &a->sender_at);
 }
 
 static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *l, const __u64 size)
@@ -297,7 +294,7 @@ static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *
 	}
 	at_ns = hdr->at_ns;
 	__builtin_memcpy(hdr + 1, &l->record.signal.hdr + 1, size - sizeof(*hdr));
-	emit_end(hdr, a->sender_at.watch_id != a->at.watch_id);
+	emit_end(hdr, a->sender_at.watch_id != a->at.watch_id ? GRACED_URGENT : GRACED_SOON);
 	return at_ns;
 }
 
@@ -465,7 +462,7 @@ static __always_inline struct graced_init *init_of(const struct signal_args *a, 
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
-	/* Loaded before the ways part: see fill_sender(). */
+	/* Loaded before the ways part: see lineage_see(). */
 	struct signal_struct *signal = a->target->signal;
 	struct graced_init *init = init_of(a, ctx, signal->live.counter);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;

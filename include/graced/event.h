@@ -348,6 +348,18 @@ struct graced_stat {
 	__u64 suppressed;
 };
 
+/*
+ * How soon a record is wanted. One that is urgent is read at once: a person waits for it, or the
+ * container that it is about is short-lived. Others have a moment; those of cgroups that hold no
+ * container (branches) come with the next.
+ */
+enum graced_urgency {
+	GRACED_LATER,
+	GRACED_SOON,
+	GRACED_URGENT,
+	GRACED_URGENCY_COUNT,
+};
+
 /* Where programs are attached. */
 enum graced_hook {
 	GRACED_HOOK_SIGNAL,

@@ -416,7 +416,7 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	kern->reaps_due = &kern->skel->bss->reaps_due;
 	kern->noisy = &kern->skel->bss->noisy_any;
 	kern->limit_all = &kern->skel->bss->limit_all;
-	kern->reader_polls = &kern->skel->bss->reader_polls;
+	kern->wakes_from = &kern->skel->bss->wakes_from;
 	kern->vain_kills = &kern->skel->bss->vain_kills;
 	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
 	kern->set_stop_fd = bpf_program__fd(kern->skel->progs.set_stop);
@@ -548,9 +548,9 @@ int kern_ring_fd(const struct kern *kern)
 	return kern->ring_fd;
 }
 
-void kern_reader_polls(struct kern *kern, bool on)
+void kern_wake_from(struct kern *kern, enum graced_urgency urgency)
 {
-	__atomic_store_n(kern->reader_polls, on, __ATOMIC_SEQ_CST);
+	__atomic_store_n(kern->wakes_from, urgency, __ATOMIC_SEQ_CST);
 }
 
 int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret)

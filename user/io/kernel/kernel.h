@@ -72,8 +72,8 @@ int kern_try_program(const struct kern_options *options, const char *name,
 
 int kern_ring_fd(const struct kern *kern);
 
-/* Whether who reads the ring looks into it by itself and is not woken for urgent records. */
-void kern_reader_polls(struct kern *kern, bool on);
+/* The least urgency of a record that wakes who reads the ring; GRACED_URGENCY_COUNT: none does. */
+void kern_wake_from(struct kern *kern, enum graced_urgency urgency);
 
 /*
  * since_ns and told_at_ns are a moment at which the entry was there. -EEXIST: the kernel half was

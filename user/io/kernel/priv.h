@@ -21,7 +21,7 @@ struct kern {
 	int set_kind_fd, set_stop_fd, delete_fd; /* programs that change or delete an entry */
 	__u32 *noisy;	  /* how many are noisy; the kernel half counts in it, too */
 	__u32 *reaps_due; /* how many entries reaps has; likewise */
-	__u32 *limit_all, *reader_polls;
+	__u32 *limit_all, *wakes_from;
 	__u64 *vain_kills;
 	int cpus;
 };

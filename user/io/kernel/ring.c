@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,12 +19,22 @@
 /* Records of one turn of the loop: below a millisecond of work. */
 #define BATCH 512
 
-/* What is not urgent waits this long at most. */
-#define REST_US 100000
+/*
+ * How the ring is read. Polling, and woken for nothing: begun by a second wakeup within one look,
+ * or by a full batch. Looking now and then, and woken for what is urgent. Resting, and woken also
+ * for what is wanted soon: no look finds any of that, and only what can wait is there.
+ */
+enum pace { POLLS, LOOKS, RESTS };
 
-/* A second wakeup within this time begins polling at this pace; looks that find nothing end it. */
-#define POLL_US	    5000
-#define EMPTY_LOOKS 2
+static const struct {
+	uint64_t look_us;
+	enum graced_urgency wakes_from;
+	unsigned int empty_looks; /* in a row, before the next pace */
+} paces[] = {
+	[POLLS] = {5000, GRACED_URGENCY_COUNT, 2},
+	[LOOKS] = {100000, GRACED_URGENT, 3},
+	[RESTS] = {1000000, GRACED_SOON, UINT_MAX},
+};
 
 struct ring {
 	struct ringbuf *buffer;
@@ -35,10 +46,18 @@ struct ring {
 	struct ring_stats stats;
 	struct obs obs;	   /* too large for the stack of a callback */
 	unsigned int left; /* of the batch; 0: all are wanted */
-	bool polls;
-	unsigned int empty_looks; /* in a row, while it polls */
+	enum pace pace;
+	unsigned int empty_looks; /* in a row, at this pace */
+	uint64_t wanted;	  /* records that could not wait */
 	uint64_t woken_us;	  /* CLOCK_MONOTONIC, the last time */
 };
+
+static bool can_wait(const struct obs *obs)
+{
+	if (obs->type == OBS_CGROUP_NEW)
+		return obs->cgroup.kind == GRACED_WATCH_BRANCH;
+	return obs->type == OBS_CGROUP_GONE && obs->empty.kind == GRACED_WATCH_BRANCH;
+}
 
 /* A negative result ends the batch; the record itself has been taken by then. */
 static int on_record(void *userdata, void *data, size_t size)
@@ -46,10 +65,12 @@ static int on_record(void *userdata, void *data, size_t size)
 	struct ring *ring = userdata;
 
 	ring->stats.records++;
-	if (evdec_decode(ring->decoder, data, size, &ring->obs) < 0)
+	if (evdec_decode(ring->decoder, data, size, &ring->obs) < 0) {
 		ring->stats.rejected++;
-	else
+	} else {
+		ring->wanted += !can_wait(&ring->obs);
 		ring->fn(ring->userdata, &ring->obs);
+	}
 	if (ring->left && --ring->left == 0)
 		return -EAGAIN;
 	return 0;
@@ -70,48 +91,56 @@ bool ring_drain(struct ring *ring)
 	return ringbuf_drain(ring->buffer, on_record, ring);
 }
 
+/* About then: together with what else is due. */
 static int arm(struct ring *ring, uint64_t us)
 {
-	int r = sd_event_source_set_time_relative(ring->timer, us);
+	int r = sd_event_source_set_time_accuracy(ring->timer, us / 10);
 
+	if (r >= 0)
+		r = sd_event_source_set_time_relative(ring->timer, us);
 	return r < 0 ? r : sd_event_source_set_enabled(ring->timer, SD_EVENT_ONESHOT);
 }
 
-static void set_polls(struct ring *ring, bool polls)
+static int set_pace(struct ring *ring, enum pace pace)
 {
-	ring->polls = polls;
+	uint64_t look_us = paces[pace].look_us;
+
+	/* Nothing is woken for a record that was begun before the kernel half saw the change: one
+	 * more look finds it. */
+	if (pace > ring->pace)
+		look_us = paces[POLLS].look_us;
+	ring->pace = pace;
 	ring->empty_looks = 0;
-	kern_reader_polls(ring->kern, polls);
+	kern_wake_from(ring->kern, paces[pace].wakes_from);
+	return arm(ring, look_us);
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct ring *ring = userdata;
-	uint64_t n = read_batch(ring);
+	uint64_t wanted = ring->wanted;
 
-	ring->empty_looks = n ? 0 : ring->empty_looks + 1;
-	if (n == BATCH) {
-		set_polls(ring, true);
-	} else if (ring->polls && ring->empty_looks >= EMPTY_LOOKS) {
-		set_polls(ring, false);
-		/* Nothing is woken for a record that was begun before the kernel half saw that. */
-		return arm(ring, POLL_US);
-	}
-	return arm(ring, ring->polls ? POLL_US : REST_US);
+	if (read_batch(ring) == BATCH)
+		return set_pace(ring, POLLS);
+	ring->empty_looks = ring->wanted > wanted ? 0 : ring->empty_looks + 1;
+	if (!ring->empty_looks && ring->pace == RESTS)
+		return set_pace(ring, LOOKS);
+	if (ring->empty_looks >= paces[ring->pace].empty_looks)
+		return set_pace(ring, ring->pace + 1);
+	return arm(ring, paces[ring->pace].look_us);
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct ring *ring = userdata;
-	uint64_t before_us = ring->woken_us;
+	uint64_t before_us = ring->woken_us, wanted = ring->wanted;
 
 	if (!read_batch(ring))
 		return 0;
 	sd_event_now(sd_event_source_get_event(source), CLOCK_MONOTONIC, &ring->woken_us);
-	if (ring->polls || ring->woken_us - before_us > POLL_US)
-		return 0;
-	set_polls(ring, true);
-	return arm(ring, POLL_US);
+	if (ring->pace != POLLS && ring->woken_us - before_us <= paces[POLLS].look_us)
+		return set_pace(ring, POLLS);
+	return ring->pace == RESTS && ring->wanted > wanted ? set_pace(ring, LOOKS) : 0;
 }
 
 static int add_sources(struct ring *ring, sd_event *event)
@@ -121,9 +150,8 @@ static int add_sources(struct ring *ring, sd_event *event)
 	r = sd_event_add_io(event, &ring->io, kern_ring_fd(ring->kern), EPOLLIN, on_readable, ring);
 	if (r < 0)
 		return r;
-	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, REST_US, 1000, on_tick,
-				       ring);
-	return r < 0 ? r : 0;
+	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, 0, 1000, on_tick, ring);
+	return r < 0 ? r : set_pace(ring, LOOKS);
 }
 
 /* One more than the highest number that a CPU may have; there may be fewer CPUs. The list is like
@@ -206,8 +234,8 @@ int ring_pause(struct ring *ring, bool pause)
 	r = sd_event_source_set_enabled(ring->io, pause ? SD_EVENT_OFF : SD_EVENT_ON);
 	if (r < 0)
 		return r;
-	set_polls(ring, false);
-	return pause ? sd_event_source_set_enabled(ring->timer, SD_EVENT_OFF) : arm(ring, REST_US);
+	r = set_pace(ring, LOOKS);
+	return r < 0 || !pause ? r : sd_event_source_set_enabled(ring->timer, SD_EVENT_OFF);
 }
 
 void ring_get_stats(const struct ring *ring, struct ring_stats *ret)
