@@ -53,7 +53,8 @@ static void on_done(void *userdata, int error)
  * that is removed outside is unmounted in each copy. */
 static bool isolate(void)
 {
-	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("none", "/tmp", "tmpfs", 0, NULL) == 0 && chdir("/tmp") == 0 &&
 	       mkdir("tmp", 0700) == 0 && mkdir("proc", 0700) == 0 &&
 	       mount("/proc", "proc", NULL, MS_BIND, NULL) == 0 &&

@@ -150,7 +150,8 @@ static int add_sources(struct ring *ring, sd_event *event)
 	r = sd_event_add_io(event, &ring->io, kern_ring_fd(ring->kern), EPOLLIN, on_readable, ring);
 	if (r < 0)
 		return r;
-	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, 0, 1000, on_tick, ring);
+	r = sd_event_add_time_relative(event, &ring->timer, CLOCK_MONOTONIC, 0, 1000, on_tick,
+				       ring);
 	return r < 0 ? r : set_pace(ring, LOOKS);
 }
 

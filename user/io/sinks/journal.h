@@ -25,7 +25,8 @@ struct journal_stats {
 	int error; /* -errno since when it takes none; 0: all is well, or it is slow */
 };
 
-/* gap_fn adds the entry that stands for some that were dropped. path: of the socket, which need not be there yet. -errno. The caller frees. */
+/* gap_fn adds the entry that stands for some that were dropped. path: of the socket, which need not
+ * be there yet. -errno. The caller frees. */
 int journal_new(const char *path, line_gap_fn gap_fn, void *userdata, struct journal **ret);
 struct journal *journal_free(struct journal *journal);
 

@@ -34,8 +34,8 @@ struct linesink {
 	line_gap_fn gap_fn;
 	void *userdata;
 	struct line_queue queue;
-	size_t part;	/* bytes of the first line of queue that are out */
-	bool unended;	/* half a line that cannot be continued has to be ended first */
+	size_t part;  /* bytes of the first line of queue that are out */
+	bool unended; /* half a line that cannot be continued has to be ended first */
 	uint64_t added, written, dropped;
 	int error;
 	uint64_t tried_ns;

@@ -24,9 +24,10 @@ struct linesink_stats {
 };
 
 /*
- * gap_fn adds the line, with its newline, that stands for lines that were dropped. path NULL: standard output. A file is appended to, made with mode 0600 when it is missing, and
- * never waited for, whatever it is. -errno when it cannot be opened now; a disk without space for
- * it is no failure. The caller frees, which writes nothing more.
+ * gap_fn adds the line, with its newline, that stands for lines that were dropped. path NULL:
+ * standard output. A file is appended to, made with mode 0600 when it is missing, and never waited
+ * for, whatever it is. -errno when it cannot be opened now; a disk without space for it is no
+ * failure. The caller frees, which writes nothing more.
  */
 int linesink_new(const char *path, line_gap_fn gap_fn, void *userdata, struct linesink **ret);
 struct linesink *linesink_free(struct linesink *sink);
