@@ -16,13 +16,17 @@ static __always_inline void exec_seen(const __u64 *ctx)
 	struct task_struct *t = (void *)ctx[0];
 	struct graced_watch *w;
 	struct place at, parent;
+	struct graced_init *init;
 	__u64 older = 0;
 	__u32 rank;
 
 	w = container_at(task_cgroup(t), &at);
 	if (!watch_recorded(w))
 		return;
-	if (init_is_settled(bpf_map_lookup_elem(&inits, &at.watch_id)))
+	init = bpf_map_lookup_elem(&inits, &at.watch_id);
+	if (init && init->pid == t->tgid)
+		init->exec_ns = bpf_ktime_get_boot_ns();
+	if (init_is_settled(init))
 		return;
 	watch_of_read(task_cgroup_of(BPF_CORE_READ(t, real_parent), false), &parent);
 	if (parent.watch_id == at.watch_id)

@@ -38,10 +38,14 @@ static __always_inline bool takes_others(struct task_struct *t)
 /* Whether init's stop signal is still pending: no handler, sigwait() or signalfd took it. */
 static __always_inline __u32 stop_flags(const struct exiting *e, const struct graced_init *init)
 {
-	__u64 bit = BIT_OF(init->stop_sig);
+	__u32 sig = init->stop_sig;
+	__u64 bit = BIT_OF(sig);
 
-	if (!init->stop_sig || !(e->signal->shared_pending.signal.sig[0] & bit))
+	if (sig < 1 || sig > 64)
 		return 0;
+	if (!(e->signal->shared_pending.signal.sig[0] & bit))
+		return disposition_flags(e->task, sig) & GRACED_SIG_IGN ? GRACED_EXIT_STOP_IGNORED
+									: 0;
 	if (e->task->blocked.sig[0] & bit)
 		return GRACED_EXIT_STOP_PENDING | GRACED_EXIT_STOP_BLOCKED;
 	return GRACED_EXIT_STOP_PENDING;
@@ -75,6 +79,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
+	ev->exec_ns = init ? init->exec_ns : 0;
 	if (w)
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	else

@@ -51,6 +51,7 @@ static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_s
 	flags |= is_set(signal->flags & SIGNAL_GROUP_EXIT) * GRACED_SIG_GROUP_EXIT;
 	flags |= (is_set(signal->live.counter) ^ 1) * GRACED_SIG_TARGET_ZOMBIE;
 	flags |= (a->target->blocked.sig[0] >> (a->sig - 1) & 1) * GRACED_SIG_BLOCKED;
+	flags |= (a->target->real_blocked.sig[0] >> (a->sig - 1) & 1) * GRACED_SIG_WAITED;
 	flags |= is_stopped(a->target, signal) * GRACED_SIG_STOPPED;
 	if (is_ns_teardown(a))
 		flags |= GRACED_SIG_NS_TEARDOWN;
@@ -229,8 +230,9 @@ static __always_inline void suppress_vain(struct signal_args *a)
 
 /*
  * Whether such a SIGKILL to init is not recorded, since they could flood the ring. Those from its
- * own container never are; those from others, which may share its pid namespace, have a bucket.
- * While that is empty the sender is not looked up, which would double what each SIGKILL costs.
+ * own container count among what that sends; those from others, which may share its pid namespace,
+ * have a bucket of their own. While that is empty the sender is not looked up, which would double
+ * what each SIGKILL costs.
  */
 static __always_inline bool drop_vain_kill(struct signal_args *a)
 {
@@ -243,10 +245,14 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 		return true;
 	}
 	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), &from);
-	if (from.watch_id == a->at.watch_id)
-		return true;
-	take_one(&w->vain_left);
-	return false;
+	if (from.watch_id != a->at.watch_id) {
+		take_one(&w->vain_left);
+		return false;
+	}
+	if (bucket_take(&w->bucket_at_ns, &w->bucket_left))
+		return false;
+	suppress_vain(a);
+	return true;
 }
 
 static __always_inline void place_sender(struct signal_args *a)
@@ -298,14 +304,79 @@ static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *
 	return at_ns;
 }
 
+#define THREADS_MAX 64
+
+/*
+ * One step of all_block(): the link behind that of a thread, a pointer, 0 if that thread may take
+ * the signal. A global function of numbers: the verifier goes through it once.
+ */
+__noinline __u64 block_step(__u64 link, __u32 sig)
+{
+	struct task_struct *t;
+
+	t = (void *)(link - bpf_core_field_offset(struct task_struct, thread_node));
+	if (!(BPF_CORE_READ(t, blocked.sig[0]) & BIT_OF(sig)) &&
+	    !(BPF_CORE_READ(t, flags) & PF_EXITING))
+		return 0;
+	return (__u64)BPF_CORE_READ(t, thread_node.next);
+}
+
+/* Whether each thread of a process blocks the signal: none is in sigwait() for it, which unblocks
+ * it meanwhile. */
+static __always_inline bool all_block(struct task_struct *t, __u32 sig)
+{
+	struct signal_struct *signal = BPF_CORE_READ(t, signal);
+	__u64 head = (__u64)signal + bpf_core_field_offset(struct signal_struct, thread_head);
+	__u64 link = (__u64)BPF_CORE_READ(signal, thread_head.next);
+
+	for (int i = 0; i < THREADS_MAX && link; i++) {
+		if (link == head)
+			return true;
+		link = block_step(link, sig);
+	}
+	return false;
+}
+
+/* kernel/exit.c, forget_original_parent(): without a siginfo. */
+static __always_inline bool is_parent_death(struct task_struct *t, __u64 info, __u32 sig)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+
+	return !info && BPF_CORE_READ(current, flags) & PF_EXITING &&
+	       BPF_CORE_READ(t, pdeath_signal) == (int)sig;
+}
+
+/* The flags so far, and those of a stop signal or SIGKILL to an init, a pointer. */
+__noinline __u32 more_flags(__u64 init, __u64 info, __u32 sig, __u32 flags, __u64 watch_id)
+{
+	struct task_struct *t = (void *)init;
+	struct graced_watch *w;
+
+	if (!(flags & GRACED_SIG_INIT))
+		return flags;
+	w = bpf_map_lookup_elem(&watched, &watch_id);
+	if (!w || !((stop_set(w) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
+		return flags;
+	if (is_parent_death(t, info, sig))
+		flags |= GRACED_SIG_PARENT_DEATH;
+	if (sig == SIGKILL)
+		return flags;
+	if (first_child(t))
+		flags |= GRACED_SIG_CHILDREN;
+	if (flags & GRACED_SIG_BLOCKED && !all_block(t, sig))
+		flags |= GRACED_SIG_OPEN;
+	return flags;
+}
+
 /*
  * When it was; the record, if there was room for one, has the same time. It is filled before there
  * is room for it: the verifier goes through that once, and not once for each of its sizes.
  */
-static __always_inline __u64 record(struct signal_args *a)
+static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 {
 	struct graced_ev_signal *ev;
 	struct lineage *l;
+	__u64 task;
 
 	lineage_see(a->sender_at.cgroup_id, a->sender_at.watch_id);
 	l = lineage_of_current();
@@ -313,6 +384,8 @@ static __always_inline __u64 record(struct signal_args *a)
 		return bpf_ktime_get_boot_ns();
 	ev = &l->record.signal;
 	fill_signal(ev, a);
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+	ev->flags = more_flags(task, a->info, a->sig, ev->flags, a->at.watch_id);
 	ev->lineage = bpf_get_smp_processor_id() * GRACED_LINEAGES + lineage_slot();
 	ev->turn = l->turn;
 	ev->full = l->changed;
@@ -348,9 +421,11 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 	struct task_struct *target = a->target;
 	__u64 age = at_ns - init->stop_at_ns;
 
-	if (!(stop_set(a->w) & BIT_OF(a->sig)) || !from_outside(a))
-		return;
 	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || is_dying(init))
+		return;
+	if (taken_set(a->w) & BIT_OF(a->sig) && init->takes < GRACED_TAKES_MAX)
+		init->takes++;
+	if (!(stop_set(a->w) & BIT_OF(a->sig)) || !from_outside(a))
 		return;
 	if (dies && BPF_CORE_READ(target, signal, group_exit_code) != a->sig)
 		return;
@@ -367,6 +442,7 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 	init->stop_inside = inside;
 	init->stop_sig = a->sig;
 	init->await_sig = dies ? SIGKILL : a->sig;
+	init->joined = a->result == RESULT_ALREADY_PENDING;
 	if (dies)
 		doom(a->at.watch_id);
 }
@@ -488,8 +564,6 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	flags = signal_flags(a, signal, ctx[3]);
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
-	if (for_init && stop_set(a->w) & BIT_OF(a->sig) && first_child(a->target))
-		flags |= GRACED_SIG_CHILDREN;
 	if (forwarded && passes_on(a, flags))
 		flags |= GRACED_SIG_FORWARDED;
 	if (noisy)
@@ -513,7 +587,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	}
 	if (limited(a))
 		return;
-	at_ns = record(a);
+	at_ns = record(a, ctx);
 	/* Read again: for_init would be a constant on each way that leads through record(). */
 	if (a->flags & GRACED_SIG_INIT && init && a->w)
 		stop_note(a, init, at_ns);

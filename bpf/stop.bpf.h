@@ -17,9 +17,10 @@
 #define TRAP_FREEZE	  (1UL << 23) /* JOBCTL_TRAP_FREEZE */
 
 /* enum of include/trace/events/signal.h */
-#define RESULT_DELIVERED 0
-#define RESULT_IGNORED	 1
-#define RESULT_OVERFLOW	 3
+#define RESULT_DELIVERED       0
+#define RESULT_IGNORED	       1
+#define RESULT_ALREADY_PENDING 2
+#define RESULT_OVERFLOW	       3
 
 /* si_code */
 #define CODE_USER  0
@@ -56,6 +57,12 @@ static __always_inline __u64 stop_set(const struct graced_watch *w)
 static __always_inline __u64 asking_set(const struct graced_watch *w)
 {
 	return stop_set(w) | STOP_SET | BIT_OF(SIGKILL);
+}
+
+/* What an init takes of these is recorded: signals that may ask it to stop, whoever sent them. */
+static __always_inline __u64 taken_set(const struct graced_watch *w)
+{
+	return stop_set(w) | STOP_SET;
 }
 
 /* It is dying of its stop signal and has not woken up to that. */

@@ -212,6 +212,7 @@ struct sigpending {
 
 struct signal_struct {
 	atomic_t live;
+	struct list_head thread_head; /* of its threads' thread_node */
 	struct sigpending shared_pending;
 	int group_exit_code;
 	unsigned int flags;
@@ -230,8 +231,15 @@ struct pt_regs {
 #endif
 };
 
+union __sifields {
+	struct {
+		int _pid; /* in the target's pid namespace; 0: from outside */
+	} _kill;
+};
+
 struct kernel_siginfo {
 	int si_code;
+	union __sifields _sifields;
 };
 
 struct task_struct {
@@ -254,6 +262,9 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked;
+	sigset_t real_blocked; /* in sigwait(): what was blocked before */
+	int pdeath_signal;     /* PR_SET_PDEATHSIG */
+	struct list_head thread_node;
 	struct css_set *cgroups;
 	struct list_head cg_list; /* in the css_set's tasks */
 };

@@ -33,7 +33,8 @@ enum graced_ev_type {
 	GRACED_EV_EXIT = 6,	    /* a process (not a thread) stopped running */
 	GRACED_EV_OOM = 7,	    /* the OOM killer chose a victim */
 	GRACED_EV_REAPED = 8,	    /* an init's parent has waited for it */
-	GRACED_EV_COUNT = 9,
+	GRACED_EV_TAKEN = 9,	    /* an init has taken a stop signal from its queue */
+	GRACED_EV_COUNT = 10,
 };
 
 /* What a watched cgroup is, as far as its name shows it to the kernel half. */
@@ -80,6 +81,11 @@ enum graced_signal_flags {
 	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, asked to stop */
 	GRACED_SIG_STOPPED = 1 << 12,	   /* the target is frozen, stopped or held by a tracer */
 	GRACED_SIG_CHILDREN = 1 << 13,	   /* a stop signal to an init that has a child */
+	/* A blocked stop signal to an init with a thread that does not block it, or with more
+	 * threads than were looked at. */
+	GRACED_SIG_OPEN = 1 << 14,
+	GRACED_SIG_WAITED = 1 << 15,	   /* the thread it was generated for waits in sigwait() */
+	GRACED_SIG_PARENT_DEATH = 1 << 16, /* PR_SET_PDEATHSIG: current is the parent, and dies */
 };
 
 /*
@@ -106,6 +112,23 @@ enum graced_exit_flags {
 	 * before Linux 5.15.
 	 */
 	GRACED_EXIT_AWAITS_CHILD = 1 << 5,
+	/* It ignored (SIG_IGN) that stop signal at its end: what was pending when it began to is
+	 * gone. */
+	GRACED_EXIT_STOP_IGNORED = 1 << 6,
+};
+
+/*
+ * What an init took by signal_deliver: stop signals, whoever sent them, one for each that was
+ * recorded, and a few more if they were sent at once. What sigwait(3) or a signalfd takes, what a
+ * tracer keeps, and what is flushed when a process begins to ignore it is not seen. Of what kills
+ * it see graced_ev_exit.deliver_ns.
+ */
+#define GRACED_TAKES_MAX 8
+
+/* graced_ev_taken.flags, beside GRACED_SIG_SHIELDED, _DFL and _IGN as they are then: with one of
+ * the latter two it was dropped. */
+enum graced_taken_flags {
+	GRACED_TAKEN_OWN = 1 << 17, /* the process sent it itself: raise(3) */
 };
 
 /* graced_ev_oom.flags */
@@ -223,6 +246,15 @@ struct graced_ev_exit {
 	 */
 	__u64 deliver_ns;
 	__u64 stop_at_ns; /* at_ns of the record of that signal; 0: none came */
+	__u64 exec_ns;	  /* init exec'd last, since it is the init; 0: never */
+};
+
+struct graced_ev_taken {
+	struct graced_hdr hdr;
+	__u32 sig;
+	__u32 flags;
+	__u32 pid; /* of the init */
+	__u32 pad;
 };
 
 /* The parent of a container's init has waited for it: its pid may be used again. Told as long as
@@ -331,8 +363,11 @@ struct graced_init {
 	/* A sibling that was there before it, and that may be a stage which made it; 0: none. It is
 	 * no guess any more once that exits with 0 before until_ns. */
 	__u32 stage_pid;
-	__u32 pad;
+	__u32 takes; /* how many more of the signals it takes are recorded */
 	__u64 until_ns;
+	__u64 exec_ns; /* as in graced_ev_exit */
+	__u32 joined;  /* the signal of stop_at_ns found another of its number pending */
+	__u32 pad;
 };
 
 /* Inits that have exited and were not waited for, by pid. */

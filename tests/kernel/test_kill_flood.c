@@ -113,8 +113,8 @@ static void a_flood_hides_no_other_signal(void **state)
 	assert_int_equal(box_remove(&pair.sandbox), 0);
 }
 
-/* What an init's own container sends it in vain is no event, as it may do so without end. */
-static void from_the_same_container_it_is_no_event(void **state)
+/* What an init's own container sends it in vain is limited, as it may do so without end. */
+static void from_the_same_container_they_are_limited(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	struct graced_counts counts;
@@ -128,7 +128,7 @@ static void from_the_same_container_it_is_no_event(void **state)
 	flood_end(&flood);
 	kernhalf_drain(k);
 	counts = kernhalf_counts(k, pair.sandbox.dir);
-	assert_int_equal(k->n_signals, 0);
+	assert_in_range(k->n_signals, 1, FLOOD / 2);
 	assert_int_equal(counts.suppressed, 0);
 	assert_int_equal(box_remove(&pair.app), 0);
 	assert_int_equal(box_remove(&pair.sandbox), 0);
@@ -234,8 +234,8 @@ static int run(const char *hierarchy)
 		CLAIM("ignored SIGKILLs are recorded up to a rate, all others are counted",
 		      what_is_not_recorded_is_counted),
 		CLAIM("they hide no other signal", a_flood_hides_no_other_signal),
-		CLAIM("those of the same container are no event",
-		      from_the_same_container_it_is_no_event),
+		CLAIM("those of the same container are limited",
+		      from_the_same_container_they_are_limited),
 	};
 	static const struct CMUnitTest traced[] = {
 		CLAIM("neighbours lose nothing, nor does a stop after the flood",

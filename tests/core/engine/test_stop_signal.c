@@ -110,7 +110,9 @@ static void test_unknown_kill(void **state)
 	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGHUP);
 	world_managed(&w, SEC(50), CG_A1, &P_A1, SIGKILL);
 	end_and_provide(&w, SEC(50) + 1, SIGKILL, 0);
-	assert_verdict(&w, OUTCOME_KILLED, CAUSE_NO_GRACE, GAP(STOP_SIGNAL_UNKNOWN));
+	assert_verdict(&w, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED, GAP(STOP_SIGNAL_UNKNOWN));
+	assert_int_equal(world_stop(&w)->stop_signal.number, SIGHUP);
+	assert_true(world_stop(&w)->inferred);
 	world_close(&w);
 }
 

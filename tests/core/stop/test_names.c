@@ -25,10 +25,10 @@ static void test_outcomes(void **state)
 static void test_causes(void **state)
 {
 	static const char *const words[] = {
-		"unknown",	  "stop-signal",   "grace-expired", "killed-early",
-		"no-grace",	  "oom-container", "oom-pod",	    "oom-node",
-		"oom-unknown",	  "pid-namespace", "kernel",	    "self",
-		"same-container", "same-pod",	   "other-pod",	    "host",
+		"unknown",	 "stop-signal",	 "grace-expired",  "killed-early", "no-grace",
+		"oom-container", "oom-pod",	 "oom-node",	   "oom-unknown",  "pid-namespace",
+		"kernel",	 "self",	 "same-container", "same-pod",	   "other-pod",
+		"host",		 "parent-death",
 	};
 
 	assert_int_equal(LEN(words), CAUSE_COUNT);
@@ -44,7 +44,7 @@ static void test_gaps(void **state)
 		"unknown-cgroup", "init-guessed",    "kill-unseen",    "exit-unseen",
 		"oom-level",	  "not-empty",	     "name-late",      "source-failed",
 		"shed",		  "grace-uncertain", "sender-unknown", "stop-signal-unknown",
-		"time-uncertain", "sandbox-guessed", "init-unseen",
+		"time-uncertain", "sandbox-guessed", "init-unseen",    "take-unseen",
 	};
 
 	assert_int_equal(LEN(words), GAP_COUNT);

@@ -11,14 +11,27 @@
 #define CORE	     0x80u
 #define SIG_BIT(n)   (1ULL << ((n)-1))
 #define ROW_27A	     OUTCOME_ROW_27A
-#define ROWS	     30
+#define ROW_7A	     OUTCOME_ROW_7A
+#define ROW_16A	     OUTCOME_ROW_16A
+#define ROW_20A	     OUTCOME_ROW_20A
+#define ROW_25A	     OUTCOME_ROW_25A
+
+/* The rows as they stand in the table. */
+static const int order[] = {
+	1,  2,	3,  4,	5,  6,	    7,	ROW_7A, 8,  9,	10, 11, 12,	 13, 14, 15,	  16,
+	ROW_16A, 17, 18, 19, 20, ROW_20A, 21, 22, 23, 24, 25, ROW_25A, 26, 27, ROW_27A, 28, 29,
+};
+
+#define ROWS ((int)LEN(order))
 
 /* Where a row stands in the table, from 1. */
 static int place_of(int row)
 {
-	if (row == ROW_27A)
-		return 28;
-	return row <= 27 ? row : row + 1;
+	int place = 0;
+
+	while (order[place] != row)
+		place++;
+	return place + 1;
 }
 
 /* One set of facts for every row that meets its condition and no earlier one's. */
@@ -54,6 +67,10 @@ static const struct {
 	  .kill_seen = true,
 	  .kill_from = RELATION_KERNEL,
 	  .kill_ns_teardown = true}},
+	{ROW_7A,
+	 OUTCOME_KILLED,
+	 CAUSE_PARENT_DEATH,
+	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_PARENT}},
 	{8,
 	 OUTCOME_KILLED,
 	 CAUSE_KERNEL,
@@ -104,6 +121,14 @@ static const struct {
 	 OUTCOME_KILLED,
 	 CAUSE_HOST,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_HOST}},
+	{ROW_16A,
+	 OUTCOME_TERMINATED,
+	 CAUSE_PARENT_DEATH,
+	 {.status_seen = true,
+	  .status = 15,
+	  .request_open = true,
+	  .request_parent = true,
+	  .request_sigs = SIG_BIT(15)}},
 	{17,
 	 OUTCOME_TERMINATED,
 	 CAUSE_STOP_SIGNAL,
@@ -117,6 +142,10 @@ static const struct {
 	 OUTCOME_CRASHED,
 	 CAUSE_SELF,
 	 {.status_seen = true, .status = 6 | CORE, .fatal_from = RELATION_SELF}},
+	{ROW_20A,
+	 OUTCOME_TERMINATED,
+	 CAUSE_PARENT_DEATH,
+	 {.status_seen = true, .status = 10, .fatal_from = RELATION_PARENT}},
 	{21,
 	 OUTCOME_CRASHED,
 	 CAUSE_KERNEL,
@@ -141,6 +170,10 @@ static const struct {
 	 OUTCOME_CRASHED,
 	 CAUSE_HOST,
 	 {.status_seen = true, .status = 6, .fatal_from = RELATION_HOST}},
+	{ROW_25A,
+	 OUTCOME_GRACEFUL,
+	 CAUSE_PARENT_DEATH,
+	 {.status_seen = true, .request_open = true, .request_heard = true, .request_parent = true}},
 	{26,
 	 OUTCOME_GRACEFUL,
 	 CAUSE_STOP_SIGNAL,
@@ -367,6 +400,14 @@ static bool holds(const struct outcome_facts *f, int row)
 	if (row >= 20 && row <= 24)
 		return s && f->fatal_from == crashers[row - 20];
 	switch (row) {
+	case ROW_7A:
+		return s == 9 && f->kill_from == RELATION_PARENT;
+	case ROW_16A:
+		return holds(f, 17) && f->request_parent;
+	case ROW_20A:
+		return s && f->fatal_from == RELATION_PARENT;
+	case ROW_25A:
+		return holds(f, 26) && f->request_parent;
 	case 6:
 		return s == 9 &&
 		       (!f->kill_seen || (is_unknown(f->kill_from) && !f->kill_escalates));
@@ -424,6 +465,7 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 	}
 	if (f.request_open) {
 		f.request_heard = bits >> 21 & 1;
+		f.request_parent = bits >> 26 & 1;
 		f.request_sigs = bits >> 22 & 1 ? ~0ULL : SIG_BIT(15);
 	} else {
 		f.stopped_inside = bits >> 23 & 1;
@@ -433,28 +475,28 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 
 static void test_sweep(void **state)
 {
-	uint64_t seed = 20, reached[ROWS + 1] = {};
+	uint64_t seed = 20, reached[LEN(order)] = {};
 
 	for (uint32_t status = 0; status <= 0xffff; status++) {
 		for (int i = 0; i < 60; i++) {
 			struct outcome_facts f;
 			struct outcome_verdict got;
-			int row = 1;
+			int place = 0;
 
 			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 			f = facts_of(i % 3 ? status & 0xff : status, seed >> 20);
 			got = outcome_decide(&f);
-			while (!holds(&f, row))
-				row = row == 27 ? ROW_27A : row == ROW_27A ? 28 : row + 1;
-			if (got.row != row)
+			while (!holds(&f, order[place]))
+				place++;
+			if (got.row != order[place])
 				fail_msg("status %x, bits %llx: row %d, not %d", f.status,
-					 (unsigned long long)seed >> 20, got.row, row);
-			reached[row]++;
+					 (unsigned long long)seed >> 20, got.row, order[place]);
+			reached[place]++;
 		}
 	}
-	for (int row = 1; row <= ROWS; row++)
-		if (!reached[row])
-			fail_msg("no facts reach row %d", row);
+	for (int place = 0; place < ROWS; place++)
+		if (!reached[place])
+			fail_msg("no facts reach row %d", order[place]);
 }
 
 /* Contradictions, and numbers that are no member of an enum. */
@@ -475,7 +517,7 @@ static void test_any_facts(void **state)
 		f.kill_early = seed >> 56 & 1;
 		f.kill_escalates = seed >> 57 & 1;
 		got = outcome_decide(&f);
-		assert_in_range(got.row, 1, ROWS);
+		assert_in_range(place_of(got.row), 1, ROWS);
 		assert_in_range(got.outcome, 0, OUTCOME_COUNT - 1);
 		assert_in_range(got.cause, 0, CAUSE_COUNT - 1);
 		assert_true(strcmp(outcome_name(got.outcome), "unknown") || !f.status_seen);

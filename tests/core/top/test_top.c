@@ -427,7 +427,7 @@ static void test_finding(void **state)
 	}
 	r.container.kind = CONTAINER_KIND_SANDBOX;
 	assert_false(top_finding_of(&r, &finding));
-	for (int i = UNHEARD_NONE + 1; i < UNHEARD_COUNT; i++)
+	for (int i = UNHEARD_NONE + 1; i < UNHEARD_BEFORE_EXEC; i++)
 		assert_non_null(advice_in_words(advice_of_unheard(i)));
 }
 

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -28,12 +29,18 @@ static struct page *page;
 static pthread_barrier_t set_up;
 
 static void heard(int sig) __attribute__((noreturn));
-static void heard(int sig)
+
+static void note_heard(struct page *to, int sig)
 {
 	struct note note = {.kind = NOTE_HEARD, .pid = (int32_t)getpid(), .number = sig};
 
 	note.before_ns = note.after_ns = page_clock_ns();
-	page_note(page, note);
+	page_note(to, note);
+}
+
+static void heard(int sig)
+{
+	note_heard(page, sig);
 	_exit(0);
 }
 
@@ -201,10 +208,7 @@ static void java(char **args)
 
 static void heard_only(int sig)
 {
-	struct note note = {.kind = NOTE_HEARD, .pid = (int32_t)getpid(), .number = sig};
-
-	note.before_ns = note.after_ns = page_clock_ns();
-	page_note(page, note);
+	note_heard(page, sig);
 }
 
 /* dumps: goes on after SIGQUIT, as what prints its state then does */
@@ -285,6 +289,179 @@ static void takes(char **args)
 	pause_forever();
 }
 
+static void await_pending(int sig)
+{
+	sigset_t set;
+
+	do
+		sigpending(&set);
+	while (!sigismember(&set, sig));
+}
+
+/* unblocks default|ignore|handler: once SIGTERM is pending, changes what it does with it, and lets
+ * it come; goes on, or with a handler ends */
+static void unblocks(char **args)
+{
+	mask(SIG_BLOCK, SIGTERM);
+	page_ready(page);
+	await_pending(SIGTERM);
+	if (!strcmp(args[0], "ignore"))
+		signal(SIGTERM, SIG_IGN);
+	else if (!strcmp(args[0], "handler"))
+		signal(SIGTERM, heard);
+	mask(SIG_UNBLOCK, SIGTERM);
+	note_heard(page, 0);
+	page_await_go(page, 1);
+	_exit(0);
+}
+
+/* deafens: unblocks for nothing, and hears the next one */
+static void deafens(char **args)
+{
+	mask(SIG_BLOCK, SIGTERM);
+	page_ready(page);
+	await_pending(SIGTERM);
+	mask(SIG_UNBLOCK, SIGTERM);
+	signal(SIGTERM, heard);
+	note_heard(page, 0);
+	pause_forever();
+}
+
+/* learns: hears SIGTERM only once it is told to go on */
+static void learns(char **args)
+{
+	page_ready(page);
+	page_await_go(page, 1);
+	signal(SIGTERM, heard);
+	note_heard(page, 0);
+	pause_forever();
+}
+
+static volatile sig_atomic_t caught;
+
+static void catch(int sig)
+{
+	caught = sig;
+}
+
+static void raise_again(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
+	caught = sig;
+}
+
+static void raise_unblocked(int sig)
+{
+	signal(sig, SIG_DFL);
+	mask(SIG_UNBLOCK, sig);
+	kill(getpid(), sig);
+	caught = sig;
+}
+
+static void await_caught(void (*handler)(int sig))
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	mask(SIG_BLOCK, SIGTERM);
+	signal(SIGTERM, handler);
+	page_ready(page);
+	while (!caught)
+		sigsuspend(&none);
+}
+
+/* reraises inside|unblocked|after|waited: takes SIGTERM, restores the default action, and sends it
+ * to itself, to die of it as others do: in its handler, after it, or after sigwait() */
+static void reraises(char **args)
+{
+	sigset_t set = set_of(SIGTERM);
+	int got;
+
+	if (!strcmp(args[0], "waited")) {
+		mask(SIG_BLOCK, SIGTERM);
+		page_ready(page);
+		sigwait(&set, &got);
+		raise(SIGTERM);
+		mask(SIG_UNBLOCK, SIGTERM);
+	} else if (!strcmp(args[0], "after")) {
+		await_caught(catch);
+		signal(SIGTERM, SIG_DFL);
+		mask(SIG_UNBLOCK, SIGTERM);
+		raise(SIGTERM);
+	} else {
+		await_caught(strcmp(args[0], "inside") ? raise_unblocked : raise_again);
+		mask(SIG_UNBLOCK, SIGTERM);
+	}
+	note_heard(page, 0);
+	pause_forever();
+}
+
+/* waits-raises: takes SIGTERM by sigwait(), and runs its handler by raise() later */
+static void waits_raises(char **args)
+{
+	sigset_t set = set_of(SIGTERM);
+	int got;
+
+	mask(SIG_BLOCK, SIGTERM);
+	signal(SIGTERM, catch);
+	page_ready(page);
+	sigwait(&set, &got);
+	page_await_go(page, 1);
+	raise(SIGTERM);
+	mask(SIG_UNBLOCK, SIGTERM);
+	heard(SIGTERM);
+}
+
+static void *vfork_thread(void *unused)
+{
+	mask(SIG_UNBLOCK, SIGTERM);
+	if (!vfork()) {
+		page_ready(page);
+		pause_forever();
+	}
+	return unused;
+}
+
+/* held-open: the first thread blocks SIGTERM; the one that does not waits for a child to exec */
+static void held_open(char **args)
+{
+	pthread_t thread;
+
+	signal(SIGTERM, heard);
+	mask(SIG_BLOCK, SIGTERM);
+	pthread_create(&thread, NULL, vfork_thread, NULL);
+	pause_forever();
+}
+
+/* execs: another program, without a handler, once it is told to go on */
+static void execs(char **args)
+{
+	char *argv[] = {"stopper", "python", NULL};
+
+	prctl(PR_SET_NAME, "entrypoint");
+	page_ready(page);
+	page_await_go(page, 1);
+	execv("/proc/self/exe", argv);
+}
+
+/* kills: SIGKILL to itself, as PID 1 */
+static void kills(char **args)
+{
+	kill(getpid(), SIGKILL);
+	page_ready(page);
+	pause_forever();
+}
+
+/* orphaned NUMBER: gets that signal when its parent dies */
+static void orphaned(char **args)
+{
+	prctl(PR_SET_PDEATHSIG, atoi(args[0]));
+	signal(SIGTERM, heard);
+	page_ready(page);
+	pause_forever();
+}
+
 /* run PROGRAM [ARGUMENT ...]: another program, which says ready itself (a byte to READY_FD) */
 static void run(char **args)
 {
@@ -309,6 +486,15 @@ static const struct {
 	{"wait-other", wait_other, 1},
 	{"signalfd-other", signalfd_other, 0},
 	{"takes", takes, 1},
+	{"unblocks", unblocks, 1},
+	{"deafens", deafens, 0},
+	{"learns", learns, 0},
+	{"reraises", reraises, 1},
+	{"waits-raises", waits_raises, 0},
+	{"held-open", held_open, 0},
+	{"execs", execs, 0},
+	{"kills", kills, 0},
+	{"orphaned", orphaned, 1},
 	{"run", run, 1},
 };
 

@@ -88,6 +88,8 @@ static int check_members(const struct check *c)
 		"process",
 		"stop_signal",
 		"kill_signal",
+		"requests",
+		"requests_total",
 		"deaf",
 		"reason",
 		"exit",
@@ -289,6 +291,46 @@ static int check_exit(const struct check *c)
 	return between(c, "exit.at_boot_ns", after, t->end->waited_ns);
 }
 
+/* When it was asked: by the first request that it took, else by the one that counts. */
+static int64_t asked_ns(const struct check *c)
+{
+	const json_t *request;
+	size_t i;
+
+	json_array_foreach(jrec_get(c->rec, "requests"), i, request) {
+		if (!jrec_is_null(request, "taken_boot_ns"))
+			return jrec_int(request, "at_boot_ns", 0);
+	}
+	return jrec_int(c->rec, "stop_signal.at_boot_ns", 0);
+}
+
+/* The stop signal is one of the requests, as itself; others are before or behind it. */
+static int check_requests(const struct check *c)
+{
+	const json_t *requests = jrec_get(c->rec, "requests"), *request;
+	int64_t at_ns = jrec_int(c->rec, "stop_signal.at_boot_ns", 0), last_ns = 0;
+	unsigned int found = 0;
+	size_t i;
+
+	if (!json_is_array(requests) ||
+	    same_int(c, "requests_total", (int64_t)json_array_size(requests)))
+		return wrong(c, "requests are not as many as requests_total");
+	json_array_foreach(requests, i, request) {
+		int64_t from_ns = jrec_int(request, "at_boot_ns", -1);
+
+		if (from_ns < last_ns)
+			return wrong(c, "requests are not in order");
+		last_ns = from_ns;
+		found += from_ns == at_ns && jrec_int(request, "number", 0) ==
+						     jrec_int(c->rec, "stop_signal.number", -1);
+	}
+	if (json_array_size(requests) && found != 1)
+		return wrong(c, "the stop signal is not one of the requests");
+	if (c->truth->stop && !json_is_false(jrec_get(c->rec, "stop_signal.inferred")))
+		return wrong(c, "stop_signal.inferred is not false");
+	return 0;
+}
+
 static int check_grace(const struct check *c)
 {
 	const struct truth *t = c->truth;
@@ -297,7 +339,7 @@ static int check_grace(const struct check *c)
 	/* A stop signal from inside asks for nothing. */
 	if (!t->stop || t->stop->via == t->box)
 		return is_null(c, "latency_ns");
-	latency = (int64_t)c->exit_ns - jrec_int(c->rec, "stop_signal.at_boot_ns", 0);
+	latency = (int64_t)c->exit_ns - asked_ns(c);
 	if (same_int(c, "latency_ns", latency))
 		return 1;
 	if (grace_ns == 0)
@@ -437,6 +479,6 @@ int truth_check(const struct truth *truth, const json_t *rec, char *why, size_t 
 	c.exit_ns = (uint64_t)jrec_int(rec, "exit.at_boot_ns", 0);
 	return check_members(&c) || check_verdict(&c) || check_exit(&c) || check_signals(&c) ||
 	       check_head(&c) || check_id(&c) || check_names(&c) || check_process(&c) ||
-	       check_grace(&c) || check_empty(&c) || check_described(&c) || check_stages(&c) ||
-	       check_forwarded(&c);
+	       check_requests(&c) || check_grace(&c) || check_empty(&c) || check_described(&c) ||
+	       check_stages(&c) || check_forwarded(&c);
 }

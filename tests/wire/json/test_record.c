@@ -148,6 +148,21 @@ static void test_stop(void **state)
 		.process = {.pid = 4242, .ns_pid = 1, .comm = "nginx", .start_ns = 42},
 		.stop_signal = {true, 15, 0, 1000, runc()},
 		.kill_signal = {true, 9, 2, 2000, {.kind = SENDER_KERNEL}},
+		.requests = {{.number = 3,
+			      .at_ns = 900,
+			      .dropped_ns = 950,
+			      .reason = UNHEARD_NO_HANDLER,
+			      .target_comm = "sh",
+			      .sender = SENDER_HOST,
+			      .process = {.pid = 77, .comm = "kill"}},
+			     {.number = 15,
+			      .at_ns = 1000,
+			      .taken_ns = 1200,
+			      .target_comm = "nginx",
+			      .sender = SENDER_RUNTIME,
+			      .process = {.pid = 812, .comm = "runc"}}},
+		.n_requests = 7,
+		.inferred = true,
 		.deaf = true,
 		.reason = UNHEARD_SHELL,
 		.exit = {.known = true, .status = 137 << 8, .at_ns = 3000},
@@ -171,10 +186,21 @@ static void test_stop(void **state)
 				",\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\","
 				"\"start_boot_ns\":42},\"stop_signal\":{\"number\":15,\"name\":"
 				"\"SIGTERM\",\"result\":\"delivered\",\"at_boot_ns\":1000,"
-				"\"sender\":" RUNC "},\"kill_signal\":{\"number\":9,\"name\":"
+				"\"inferred\":true,\"sender\":" RUNC
+				"},\"kill_signal\":{\"number\":9,\"name\":"
 				"\"SIGKILL\",\"result\":\"already_pending\",\"at_boot_ns\":2000,"
 				"\"sender\":" KERNEL
-				"},\"deaf\":true,\"reason\":\"shell\",\"exit\":{\"code\":137,"
+				"},\"requests\":[{\"number\":3,\"name\":\"SIGQUIT\","
+				"\"result\":\"delivered\",\"at_boot_ns\":900,"
+				"\"taken_boot_ns\":null,\"dropped_boot_ns\":950,"
+				"\"reason\":\"no-handler\",\"target_comm\":\"sh\","
+				"\"sender\":{\"pid\":77,\"comm\":\"kill\",\"kind\":\"host\"}},"
+				"{\"number\":15,\"name\":\"SIGTERM\",\"result\":\"delivered\","
+				"\"at_boot_ns\":1000,\"taken_boot_ns\":1200,"
+				"\"dropped_boot_ns\":null,\"reason\":null,"
+				"\"target_comm\":\"nginx\",\"sender\":{\"pid\":812,"
+				"\"comm\":\"runc\",\"kind\":\"runtime\"}}],\"requests_total\":7"
+				",\"deaf\":true,\"reason\":\"shell\",\"exit\":{\"code\":137,"
 				"\"signal\":0,\"core_dumped\":false,\"at_boot_ns\":3000},"
 				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
 				"\"used_ratio\":0.041,\"margin_ns\":28770000000},"
@@ -198,7 +224,7 @@ static void test_stop_unknown(void **state)
 		"\"1970-01-01T00:00:00.000000000Z\",\"boot_ns\":0,\"node\":null,\"pod\":null,"
 		"\"container\":null,\"process\":{\"pid\":null,\"ns_pid\":null,\"comm\":null,"
 		"\"start_boot_ns\":null},\"stop_signal\":null,\"kill_signal\":null,"
-		"\"deaf\":false,\"reason\":null,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
+		"\"requests\":[],\"requests_total\":0,\"deaf\":false,\"reason\":null,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
 		"\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
 		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"
 		"\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
@@ -291,12 +317,12 @@ static void test_lost(void **state)
 		&record,
 		HEAD("lost") "\"emitted\":{\"cgroup_new\":101,\"cgroup_gone\":102,"
 			     "\"cgroup_empty\":103,\"init\":104,\"signal\":105,\"exit\":106,"
-			     "\"oom\":0,\"reaped\":108},\"lost\":{\"cgroup_new\":201,\"cgroup_gone\":202,"
+			     "\"oom\":0,\"reaped\":108,\"taken\":109},\"lost\":{\"cgroup_new\":201,\"cgroup_gone\":202,"
 			     "\"cgroup_empty\":203,\"init\":204,\"signal\":205,\"exit\":206,"
-			     "\"oom\":0,\"reaped\":208},\"suppressed\":{\"cgroup_new\":301,\"cgroup_gone\":302,"
+			     "\"oom\":0,\"reaped\":208,\"taken\":209},\"suppressed\":{\"cgroup_new\":301,\"cgroup_gone\":302,"
 			     "\"cgroup_empty\":303,\"init\":304,\"signal\":305,\"exit\":306,"
-			     "\"oom\":0,\"reaped\":308},\"recursion_misses\":9,\"watch_full\":209,"
-			     "\"quota\":210,\"too_deep\":211}\n");
+			     "\"oom\":0,\"reaped\":308,\"taken\":309},\"recursion_misses\":9,\"watch_full\":210,"
+			     "\"quota\":211,\"too_deep\":212}\n");
 }
 
 static void test_dropped(void **state)

@@ -16,6 +16,7 @@ struct graced_ev_signal_full abi_ev_signal_full;
 struct graced_ev_exit abi_ev_exit;
 struct graced_ev_oom abi_ev_oom;
 struct graced_ev_reaped abi_ev_reaped;
+struct graced_ev_taken abi_ev_taken;
 struct graced_watch abi_watch;
 struct graced_init abi_init;
 struct graced_reap abi_reap;

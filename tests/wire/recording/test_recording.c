@@ -124,6 +124,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_POD, sizeof(struct meta_pod), 4},
 		{OBS_CONTAINER, sizeof(struct meta_container), 3},
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},
+		{OBS_TAKEN, sizeof(struct obs_taken), 0},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
 		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 7 + OBS_RANGES_MAX * 4},
@@ -134,7 +135,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
-		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6 + 3},
+		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 15},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 25},
 		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 1},
 		{OBS_KEPT_TURN, sizeof(struct shutdown_run_turn), 6},
@@ -193,8 +194,8 @@ static void test_stable_lines(void **state)
 		"\"result\":1,\"code\":-6,\"flags\":25,\"target_pidns\":10,\"sender_pidns\":11,"
 		"\"target_pid\":1,\"target_comm\":\"t\",\"sender_pid\":2,\"sender_exe\":\"s\","
 		"\"parent1_pid\":3,\"parent2_ns_pid\":4,\"parent3_uid\":5,\"parent4_start_ns\":6}\n",
-		"{\"type\":\"exit\",\"at_ns\":1,\"id\":2,\"status\":139,\"flags\":1,\"pid\":3,\"exits\":4}"
-		"\n",
+		"{\"type\":\"exit\",\"at_ns\":1,\"id\":2,\"status\":139,\"flags\":1,\"exec_ns\":5,\"pid\":3,"
+		"\"exits\":4}\n",
 		"{\"type\":\"oom\",\"at_ns\":1,\"id\":2,\"level_id\":3,\"flags\":2,\"pid\":4}\n",
 		"{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"populated\":true,\"looked\":true,"
 		"\"exits\":3,\"told_at_ns\":4}\n",
@@ -220,6 +221,7 @@ static void test_stable_lines(void **state)
 		"\"probe_grace\":true,\"exit_code\":-1,\"exit_reason\":\"Error\","
 		"\"finished_wall_ns\":6,\"namespace\":\"shop\",\"workload\":\"web\",\"probe\":true}\n",
 		"{\"type\":\"reaped\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4}\n",
+		"{\"type\":\"taken\",\"at_ns\":1,\"id\":2,\"lost\":3,\"pid\":4,\"sig\":5,\"flags\":6}\n",
 		"{\"type\":\"identity\",\"at_ns\":1,\"id\":2,\"runtime\":2,\"container_id\":\"web1\"}\n",
 		"{\"type\":\"listed\",\"at_ns\":1,\"asked_ns\":2,\"source\":2}\n",
 		"{\"type\":\"shutdown_plan\",\"at_ns\":1,\"mode\":1,\"overdue_slack_ns\":2,"
@@ -262,7 +264,8 @@ static void test_stable_lines(void **state)
 		"\"pid\":10,\"ns_pid\":11,\"uid\":12,\"start_ns\":13,\"cgroup_id\":14,"
 		"\"watch_id\":15,\"comm\":\"s16\",\"exe\":\"s17\",\"parent1_comm\":\"s18\","
 		"\"parent2_comm\":\"s19\",\"parent3_comm\":\"s20\",\"parent4_comm\":\"s21\","
-		"\"numbers\":22,\"suppressed\":23,\"hearing\":24,\"deaf\":true}\n",
+		"\"numbers\":22,\"suppressed\":23,\"hearing\":24,\"deaf\":true,\"taken_ns\":26,"
+		"\"dropped_ns\":27,\"passed\":true,\"target_comm\":\"s29\",\"other\":true}\n",
 		"{\"type\":\"kept_pod\",\"at_ns\":1,\"uid\":\"s2\",\"over\":true,\"qos\":4,"
 		"\"static\":true,\"listed\":true,\"was_listed\":true,\"known\":8,\"phase\":9,"
 		"\"end\":10,\"deleting\":true,\"grace_ns\":12,\"deletion_grace_ns\":13,"

@@ -113,7 +113,7 @@ void checkpoint_mark(struct checkpoint *c, struct cgnode *node)
 static const uint32_t touching = 1u << OBS_CGROUP_NEW | 1u << OBS_CGROUP_FOUND |
 				 1u << OBS_CGROUP_EMPTY | 1u << OBS_INIT | 1u << OBS_SIGNAL |
 				 1u << OBS_EXIT | 1u << OBS_OOM | 1u << OBS_SHED |
-				 1u << OBS_REAPED | 1u << OBS_IDENTITY;
+				 1u << OBS_REAPED | 1u << OBS_TAKEN | 1u << OBS_IDENTITY;
 
 _Static_assert(offsetof(struct obs, cgroup.id) == offsetof(struct obs, empty.id) &&
 		       offsetof(struct obs, init.id) == offsetof(struct obs, empty.id) &&
@@ -122,6 +122,7 @@ _Static_assert(offsetof(struct obs, cgroup.id) == offsetof(struct obs, empty.id)
 		       offsetof(struct obs, oom.id) == offsetof(struct obs, empty.id) &&
 		       offsetof(struct obs, shed.id) == offsetof(struct obs, empty.id) &&
 		       offsetof(struct obs, reaped.id) == offsetof(struct obs, empty.id) &&
+		       offsetof(struct obs, taken.id) == offsetof(struct obs, empty.id) &&
 		       offsetof(struct obs, identity.id) == offsetof(struct obs, empty.id),
 	       "one look finds the cgroup of each");
 

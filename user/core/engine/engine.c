@@ -520,6 +520,11 @@ static int on_reaped(struct engine *e, const struct obs *obs)
 	return stops_on_reaped(&e->stops, obs);
 }
 
+static int on_taken(struct engine *e, const struct obs *obs)
+{
+	return stops_on_taken(&e->stops, obs);
+}
+
 static int on_shed(struct engine *e, const struct obs *obs)
 {
 	return stops_on_shed(&e->stops, obs);
@@ -575,20 +580,14 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_POD] = on_pod,
 	[OBS_CONTAINER] = on_container,
 	[OBS_REAPED] = on_reaped,
+	[OBS_TAKEN] = on_taken,
 	[OBS_IDENTITY] = on_identity,
 	[OBS_LISTED] = on_listed,
 	[OBS_SHUTDOWN_PLAN] = on_shutdown_plan,
 	[OBS_SHUTDOWN] = on_shutdown,
 	[OBS_VOLUME] = on_volume,
 	[OBS_SHUTDOWN_RULE] = on_shutdown_rule,
-	[OBS_KEPT] = on_nothing,
-	[OBS_KEPT_CGROUP] = on_nothing,
-	[OBS_KEPT_STOP] = on_nothing,
-	[OBS_KEPT_SIGNAL] = on_nothing,
-	[OBS_KEPT_POD] = on_nothing,
-	[OBS_KEPT_RUN] = on_nothing,
-	[OBS_KEPT_TURN] = on_nothing,
-	[OBS_KEPT_EXIT] = on_nothing,
+	[OBS_KEPT... OBS_KEPT_EXIT] = on_nothing,
 };
 
 /* 0 is never. */

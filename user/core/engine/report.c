@@ -51,6 +51,34 @@ static void fill_sigref(const struct stops *stops, struct record_sigref *ret,
 	fill_sender(stops, &ret->sender, &s->sender);
 }
 
+/* What became of a request, when it was queued and when it was taken. */
+static void fill_request(struct record_request *ret, const struct stop_signal *s)
+{
+	bool unheard = stop_signal_unheard(s);
+
+	*ret = (struct record_request){
+		.number = s->number,
+		.result = s->result,
+		.at_ns = s->at_ns,
+		.taken_ns = s->taken_ns,
+		.dropped_ns = s->dropped_ns,
+		.reason = unheard_by(s->number, unheard ? 1 : s->result, s->flags, s->shell),
+		.target_comm = s->target_comm,
+		.sender = s->sender.kind,
+		.process = subject_process(&s->sender.proc),
+	};
+}
+
+static void fill_requests(struct record_stop *r, const struct stop *stop)
+{
+	const struct stop_signal *list[STOP_REQUESTS];
+	size_t n = stop_requests(stop, list, &r->n_requests);
+
+	for (size_t i = 0; i < n; i++)
+		fill_request(r->requests + i, list[i]);
+	r->inferred = stop->request.inferred;
+}
+
 static void fill_id(const struct stops *stops, const struct stop *stop, char *ret, size_t size)
 {
 	const struct cgnode *node = stop->node;
@@ -121,15 +149,16 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 		r->process.comm = NULL;
 	fill_sigref(stops, &r->stop_signal, stop_signal_of(stop));
 	fill_sigref(stops, &r->kill_signal, &stop->kill);
-	r->deaf = stop->deaf;
+	r->deaf = stop_is_deaf(stop);
 	r->reason = stop_unheard(stop);
 	r->exit.known = stop->exit_seen;
 	r->exit.status = stop->status;
 	r->exit.at_ns = stop->exit_ns;
 	fill_reported_exit(stops, stop, &r->exit);
 	r->latency_known = stop->request.seen && stop->exit_seen;
-	if (r->latency_known && stop->exit_ns > stop->request.at_ns)
-		r->latency_ns = stop->exit_ns - stop->request.at_ns;
+	if (r->latency_known && stop->exit_ns > stop_asked_ns(stop))
+		r->latency_ns = stop->exit_ns - stop_asked_ns(stop);
+	fill_requests(r, stop);
 	r->grace = stop->grace;
 	r->deliver_ns = stop->deliver_ns;
 	r->reap_ns = stop->reap_ns;
@@ -280,10 +309,20 @@ void stops_report_empty(struct stops *stops, const struct stop *stop)
 	output_report(stops->out);
 }
 
-void stops_report_signal(struct stops *stops, const struct obs *obs, const struct cgnode *target,
+/* A program that has run its handler, and would now die of its signal, is not deaf. */
+static bool is_again(const struct stop *stop, const struct obs_signal *sig,
+		     const struct sender *sender)
+{
+	return sender->relation == RELATION_SELF && sig->result != 0 &&
+	       stop_reraises(stop, sig->sig, sig->flags);
+}
+
+void stops_report_signal(struct stops *stops, const struct obs *obs, const struct stop *stop,
 			 const struct sender *sender)
 {
 	const struct obs_signal *sig = &obs->signal;
+	const struct cgnode *target = stop->node;
+	bool again = is_again(stop, sig, sender);
 	struct record *rec;
 
 	if (!in_scope(stops, target))
@@ -294,9 +333,11 @@ void stops_report_signal(struct stops *stops, const struct obs *obs, const struc
 	rec->signal.group = sig->flags & GRACED_SIG_GROUP;
 	rec->signal.code = sig->code;
 	rec->signal.blocked = sig->flags & GRACED_SIG_BLOCKED;
-	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig);
+	rec->signal.deaf = sig->sig != 9 && stop_signal_deaf(sig) && !again;
 	rec->signal.reason = unheard_by(sig->sig, sig->result, sig->flags,
 					audit_is_shell(sig->target.exe, sig->target.comm));
+	if (again)
+		rec->signal.reason = UNHEARD_RERAISED;
 	rec->signal.target = subject_process(&sig->target);
 	rec->signal.target_init = sig->flags & GRACED_SIG_INIT && target && target->stop;
 	fill_sender(stops, &rec->signal.sender, sender);

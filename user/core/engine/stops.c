@@ -518,7 +518,7 @@ int stops_on_signal(struct stops *stops, const struct obs *obs)
 	sender_judge(stops->map, sig, stop->node, stops->out->host.self_pid, &sender);
 	stop_set = stops_signal_set(stops, stop->node, sender.kind);
 	if (sig->sig == 9 || (stop_set | STOPS_SIGNAL_SET) >> (sig->sig - 1) & 1)
-		stops_report_signal(stops, obs, stop->node, &sender);
+		stops_report_signal(stops, obs, stop, &sender);
 	if (init)
 		init_signalled(stops, stop, obs, stop_set, &sender);
 	else
@@ -614,6 +614,18 @@ int stops_on_reaped(struct stops *stops, const struct obs *obs)
 		return 0;
 	stop->reap_ns = obs->at_ns;
 	stops_named(stops, stop);
+	return 0;
+}
+
+int stops_on_taken(struct stops *stops, const struct obs *obs)
+{
+	struct stop *stop = stop_in(cgmap_get(stops->map, obs->taken.id));
+
+	if (!stop || !stop_is_running(stop) || stop->init.pid != obs->taken.pid)
+		return 0;
+	stop->record_lost |= stop->before.lost + obs->taken.lost > stop->base.lost;
+	stop_taken(stop, &obs->taken, obs->at_ns);
+	output_changed(stops->out, stop->node);
 	return 0;
 }
 

@@ -20,9 +20,6 @@
  * it is being made it holds stages of its runtime. */
 #define STOPS_INIT_NS 10000000000ULL
 
-/* SIGTERM, SIGINT, SIGQUIT, SIGRTMIN+3: what stops a container whose own signal is not known. */
-#define STOPS_SIGNAL_SET (1ULL << 14 | 1ULL << 1 | 1ULL << 2 | 1ULL << 36)
-
 struct stops_stats {
 	uint64_t stops;		  /* verdicts reported */
 	uint64_t unexpected;	  /* events a state does not expect: counted no-ops */
@@ -68,6 +65,7 @@ int stops_on_oom(struct stops *stops, const struct obs *obs);
 int stops_on_counts(struct stops *stops, const struct obs *obs);
 int stops_on_probe(struct stops *stops, const struct obs *obs);
 int stops_on_reaped(struct stops *stops, const struct obs *obs);
+int stops_on_taken(struct stops *stops, const struct obs *obs);
 int stops_on_shed(struct stops *stops, const struct obs *obs);
 /* Kernel programs did not run, and cannot say for what: it may be any stop under way. */
 void stops_missed(struct stops *stops, uint64_t at_ns);
@@ -131,7 +129,7 @@ enum record_tri stops_pod_terminating(const struct stops *stops, const struct st
 void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *ret);
 void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps);
 void stops_report_empty(struct stops *stops, const struct stop *stop);
-void stops_report_signal(struct stops *stops, const struct obs *obs, const struct cgnode *target,
+void stops_report_signal(struct stops *stops, const struct obs *obs, const struct stop *target,
 			 const struct sender *sender);
 void stops_report_oom(struct stops *stops, const struct obs *obs, const struct cgnode *node,
 		      enum oom_level level);

@@ -298,6 +298,7 @@ void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 	if (stop->node)
 		output_changed(stops->out, stop->node);
 	stop->reported_unnamed = stop->node && !stop->node->path;
+	stop_infer_request(stops->map, stop);
 	stops_take_grace(stops, stop);
 	gaps = gaps_of(stops, stop, not_empty);
 	stops_report_verdict(stops, stop, gaps);

@@ -44,6 +44,7 @@ enum obs_type {
 	OBS_POD,	   /* a source describes a pod */
 	OBS_CONTAINER,	   /* a source describes a container */
 	OBS_REAPED,	   /* kernel: an init's parent has waited for it */
+	OBS_TAKEN,	   /* kernel: an init has taken a stop signal from its queue */
 	OBS_IDENTITY,	   /* answer to EFFECT_IDENTIFY: a cgroup is a container, or none */
 	OBS_LISTED,	   /* a source has listed all pods there are, and which are gone */
 	OBS_SHUTDOWN_PLAN, /* how a node shutdown is gone along with, and what the kubelet will do */
@@ -122,8 +123,17 @@ struct obs_exit {
 	uint32_t flags;
 	uint64_t stop_at_ns; /* when that stop signal was generated; 0: none came from outside */
 	uint64_t deliver_ns; /* init took it, or woke up to die of it; 0: not seen */
+	uint64_t exec_ns;    /* init exec'd last, since it is the init; 0: never */
 	struct graced_proc proc;
 	struct graced_counts counts;
+};
+
+struct obs_taken {
+	uint64_t id;   /* container */
+	uint32_t lost; /* of the container when this began */
+	uint32_t pid;  /* of the init */
+	uint32_t sig;
+	uint32_t flags; /* as graced_ev_taken has them */
 };
 
 struct obs_reaped {
@@ -275,6 +285,7 @@ struct obs {
 		struct meta_pod pod;
 		struct meta_container container;
 		struct obs_reaped reaped;
+		struct obs_taken taken;
 		struct obs_identity identity;
 		struct obs_listed listed;
 		struct obs_shutdown_plan shutdown_plan;

@@ -73,6 +73,7 @@ struct kept_signal {
 	uint64_t id;
 	bool kill;   /* the SIGKILL */
 	bool inside; /* the stop signal from its own container */
+	bool other;  /* a request beside the one that counts */
 	/* Neither of the two: the request. Both: the candidate, which a program that does not know
 	 * candidates refuses. */
 	uint32_t number;
@@ -82,10 +83,13 @@ struct kept_signal {
 	uint32_t kind, relation; /* enum sender_kind, enum relation: as judged then */
 	struct graced_proc sender;
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
+	uint64_t taken_ns, dropped_ns; /* as struct stop_signal has them, like the next two */
+	bool passed;
+	char target_comm[GRACED_COMM_LEN];
+	uint32_t hearing; /* STOP_SHELL, or 0 */
 	/* Of the candidate, as struct stop_candidate has them. */
 	uint64_t numbers, suppressed;
-	uint32_t hearing; /* enum stop_hearing */
-	bool deaf;
+	bool deaf; /* init was, to it */
 };
 
 /* A pod that is followed, as struct epod has it, and the worker's record of it. */

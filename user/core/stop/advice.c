@@ -219,6 +219,7 @@ const char *advice_in_words(unsigned int topic)
 		[WARNING(AUDIT_STOPPED)] = "is stopped or frozen",
 		[WARNING(AUDIT_SHELL_WAITS)] = "trap waits for the app",
 		[WARNING(AUDIT_CHILD_IGNORES)] = "its child ignores it",
+		[WARNING(AUDIT_RERAISES)] = "raises it again, in vain",
 	};
 
 	return topic < ADVICE_TOPICS ? words[topic] : NULL;
@@ -249,6 +250,8 @@ unsigned int advice_of_unheard(enum unheard reason)
 		[UNHEARD_SHELL] = AUDIT_SHELL,
 		[UNHEARD_TRAP] = WARNING(AUDIT_SHELL_WAITS),
 		[UNHEARD_CHILD_IGNORED] = WARNING(AUDIT_CHILD_IGNORES),
+		[UNHEARD_RERAISED] = WARNING(AUDIT_RERAISES),
+		[UNHEARD_BEFORE_EXEC] = ADVICE_TOPICS,
 	};
 
 	return (unsigned int)reason < UNHEARD_COUNT ? of[reason] : ADVICE_TOPICS;

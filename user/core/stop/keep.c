@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What grows or moves here changes the numbers that are kept. */
-_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 10 &&
+_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 11 &&
 		       SENDER_KIND_COUNT == 10 && OOM_LEVEL_UNKNOWN == 4,
 	       "KEPT_VERSION follows the enums of stops");
 
@@ -84,12 +84,17 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 
 const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which)
 {
-	const struct stop_signal *const signals[STOP_KEPT_COUNT] = {
+	const struct stop_signal *const signals[STOP_KEPT_OTHER] = {
 		[STOP_KEPT_REQUEST] = &stop->request,
 		[STOP_KEPT_CANDIDATE] = &stop_aside_of(stop)->candidate.signal,
 		[STOP_KEPT_INSIDE] = &stop_aside_of(stop)->inside,
 		[STOP_KEPT_KILL] = &stop->kill,
 	};
+	const struct stop_signal *others = stop_aside_of(stop)->others;
+
+	if (which >= STOP_KEPT_OTHER)
+		return others[which - STOP_KEPT_OTHER].seen ? others + which - STOP_KEPT_OTHER
+							    : NULL;
 
 	return signals[which]->seen ? signals[which] : NULL;
 }
@@ -99,8 +104,6 @@ static void keep_candidate(const struct stop_candidate *c, struct kept_signal *r
 	ret->kill = ret->inside = true;
 	ret->numbers = c->numbers;
 	ret->suppressed = c->suppressed;
-	ret->hearing = c->hearing;
-	ret->deaf = c->deaf;
 }
 
 bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept_signal *ret)
@@ -112,14 +115,20 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 	*ret = (struct kept_signal){
 		.kill = which == STOP_KEPT_KILL,
 		.inside = which == STOP_KEPT_INSIDE,
+		.other = which >= STOP_KEPT_OTHER,
 		.number = s->number,
 		.result = s->result,
 		.flags = s->flags,
 		.at_ns = s->at_ns,
+		.taken_ns = s->taken_ns,
+		.dropped_ns = s->dropped_ns,
+		.passed = s->passed,
+		.hearing = s->shell ? STOP_SHELL : 0,
 		.kind = s->sender.kind,
 		.relation = s->sender.relation,
 		.sender = s->sender.proc,
 	};
+	memcpy(ret->target_comm, s->target_comm, sizeof(ret->target_comm));
 	memcpy(ret->ancestors, s->sender.ancestors, sizeof(ret->ancestors));
 	if (which == STOP_KEPT_CANDIDATE)
 		keep_candidate(&stop_aside_of(stop)->candidate, ret);
@@ -185,8 +194,19 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 	return 0;
 }
 
-static enum stop_kept kept_as(const struct kept_signal *kept)
+static enum stop_kept other_place(const struct stop *stop)
 {
+	enum stop_kept which = STOP_KEPT_OTHER;
+
+	while (which < STOP_KEPT_COUNT - 1 && stop_kept_signal(stop, which))
+		which++;
+	return which;
+}
+
+static enum stop_kept kept_as(const struct stop *stop, const struct kept_signal *kept)
+{
+	if (kept->other)
+		return other_place(stop);
 	if (kept->kill)
 		return kept->inside ? STOP_KEPT_CANDIDATE : STOP_KEPT_KILL;
 	return kept->inside ? STOP_KEPT_INSIDE : STOP_KEPT_REQUEST;
@@ -216,6 +236,8 @@ static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
 	aside = stop_want_aside(stop);
 	if (!aside)
 		return NULL;
+	if (which >= STOP_KEPT_OTHER)
+		return aside->others + which - STOP_KEPT_OTHER;
 	return which == STOP_KEPT_CANDIDATE ? &aside->candidate.signal : &aside->inside;
 }
 
@@ -232,13 +254,11 @@ static void restore_candidate(const struct kept_signal *kept, struct stop_candid
 {
 	ret->numbers = kept->numbers;
 	ret->suppressed = kept->suppressed;
-	ret->hearing = kept->hearing;
-	ret->deaf = kept->deaf;
 }
 
 int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_signal *kept)
 {
-	enum stop_kept which = kept_as(kept);
+	enum stop_kept which = kept_as(stop, kept);
 	struct cgnode *from = cgmap_get(map, kept->sender.watch_id);
 	struct stop_signal *s;
 
@@ -254,12 +274,19 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 		.result = kept->result,
 		.flags = kept->flags,
 		.at_ns = kept->at_ns,
+		.taken_ns = kept->taken_ns,
+		.dropped_ns = kept->dropped_ns,
+		.passed = kept->passed,
+		.shell = kept->hearing & STOP_SHELL,
 		.sender.kind = (enum sender_kind)kept->kind,
 		.sender.relation = (enum relation)kept->relation,
 		.sender.proc = kept->sender,
 		.sender.node = from ? cgnode_ref(from) : NULL,
 	};
+	memcpy(s->target_comm, kept->target_comm, sizeof(s->target_comm));
 	memcpy(s->sender.ancestors, kept->ancestors, sizeof(kept->ancestors));
+	if (which >= STOP_KEPT_OTHER)
+		stop->aside->n_others++;
 	if (which == STOP_KEPT_CANDIDATE)
 		restore_candidate(kept, &stop->aside->candidate);
 	return 0;

@@ -14,7 +14,8 @@ enum stop_kept {
 	STOP_KEPT_CANDIDATE,
 	STOP_KEPT_INSIDE,
 	STOP_KEPT_KILL,
-	STOP_KEPT_COUNT,
+	STOP_KEPT_OTHER, /* the first of STOP_OTHERS */
+	STOP_KEPT_COUNT = STOP_KEPT_OTHER + STOP_OTHERS,
 };
 /* NULL: there was no such signal. */
 const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which);

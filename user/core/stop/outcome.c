@@ -3,6 +3,10 @@
 #include "core/stop/outcome.h"
 
 #define ROW_27A OUTCOME_ROW_27A
+#define ROW_7A	OUTCOME_ROW_7A
+#define ROW_16A OUTCOME_ROW_16A
+#define ROW_20A OUTCOME_ROW_20A
+#define ROW_25A OUTCOME_ROW_25A
 
 typedef const struct outcome_facts *facts_ptr;
 
@@ -51,6 +55,11 @@ static bool kill_unknown(facts_ptr f)
 static bool kill_by_namespace(facts_ptr f)
 {
 	return killed(f) && f->kill_ns_teardown;
+}
+
+static bool kill_by_parent(facts_ptr f)
+{
+	return killed(f) && f->kill_from == RELATION_PARENT;
 }
 
 static bool kill_by_kernel(facts_ptr f)
@@ -106,6 +115,11 @@ static bool stopped_by_signal(facts_ptr f)
 	return s >= 1 && s <= 64 && f->request_open && (f->request_sigs >> (s - 1)) & 1;
 }
 
+static bool stopped_by_parent(facts_ptr f)
+{
+	return stopped_by_signal(f) && f->request_parent;
+}
+
 static bool crash_no_signal(facts_ptr f)
 {
 	return died_of(f) && f->fatal_from == RELATION_NONE && f->window_complete;
@@ -119,6 +133,11 @@ static bool crash_unknown(facts_ptr f)
 static bool crash_self(facts_ptr f)
 {
 	return died_of(f) && f->fatal_from == RELATION_SELF;
+}
+
+static bool crash_parent(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_PARENT;
 }
 
 static bool crash_kernel(facts_ptr f)
@@ -149,6 +168,11 @@ static bool crash_host(facts_ptr f)
 static bool exited_as_asked(facts_ptr f)
 {
 	return f->request_open && f->request_heard;
+}
+
+static bool exited_by_parent(facts_ptr f)
+{
+	return exited_as_asked(f) && f->request_parent;
 }
 
 static bool exited_unasked(facts_ptr f)
@@ -189,6 +213,7 @@ static const struct {
 	{5, oom_unknown, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
 	{6, kill_unknown, OUTCOME_KILLED, CAUSE_UNKNOWN},
 	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
+	{ROW_7A, kill_by_parent, OUTCOME_KILLED, CAUSE_PARENT_DEATH},
 	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
 	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
 	{10, kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
@@ -198,15 +223,18 @@ static const struct {
 	{14, kill_same_pod, OUTCOME_KILLED, CAUSE_SAME_POD},
 	{15, kill_other_pod, OUTCOME_KILLED, CAUSE_OTHER_POD},
 	{16, kill_by_host, OUTCOME_KILLED, CAUSE_HOST},
+	{ROW_16A, stopped_by_parent, OUTCOME_TERMINATED, CAUSE_PARENT_DEATH},
 	{17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
 	{18, crash_no_signal, OUTCOME_CRASHED, CAUSE_SELF},
 	{19, crash_unknown, OUTCOME_CRASHED, CAUSE_UNKNOWN},
 	{20, crash_self, OUTCOME_CRASHED, CAUSE_SELF},
+	{ROW_20A, crash_parent, OUTCOME_TERMINATED, CAUSE_PARENT_DEATH},
 	{21, crash_kernel, OUTCOME_CRASHED, CAUSE_KERNEL},
 	{22, crash_same_container, OUTCOME_CRASHED, CAUSE_SAME_CONTAINER},
 	{23, crash_same_pod, OUTCOME_CRASHED, CAUSE_SAME_POD},
 	{24, crash_other_pod, OUTCOME_CRASHED, CAUSE_OTHER_POD},
 	{25, crash_host, OUTCOME_CRASHED, CAUSE_HOST},
+	{ROW_25A, exited_by_parent, OUTCOME_GRACEFUL, CAUSE_PARENT_DEATH},
 	{26, exited_as_asked, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL},
 	{27, exited_unasked, OUTCOME_GRACEFUL, CAUSE_SELF},
 	{ROW_27A, exited_zero_inside, OUTCOME_COMPLETED, CAUSE_SAME_CONTAINER},

@@ -39,6 +39,7 @@ enum cause {
 	CAUSE_SAME_POD,
 	CAUSE_OTHER_POD,
 	CAUSE_HOST,
+	CAUSE_PARENT_DEATH,
 	CAUSE_COUNT,
 };
 
@@ -54,6 +55,7 @@ enum relation {
 	RELATION_HOST,
 	RELATION_UNKNOWN,  /* the kernel, or any process: nothing distinguishes them */
 	RELATION_UNPLACED, /* a process outside the target's container, which may be in another */
+	RELATION_PARENT,   /* the kernel, because the target's parent died (PR_SET_PDEATHSIG) */
 	RELATION_COUNT,
 };
 
@@ -91,6 +93,7 @@ enum gap {
 	GAP_TIME_UNCERTAIN,	 /* of a pod: a time lies between two answers that are far apart */
 	GAP_SANDBOX_GUESSED,	 /* only its executable says that it is its pod's sandbox */
 	GAP_INIT_UNSEEN,	 /* processes ran in the container without an init that was found */
+	GAP_TAKE_UNSEEN,	 /* whether init took its stop signal was not seen */
 	GAP_COUNT,
 };
 
@@ -105,6 +108,7 @@ struct outcome_facts {
 	bool kill_early;	 /* grace known, and earlier than it allows */
 	bool request_open;
 	bool request_heard;
+	bool request_parent;	  /* it is of the kernel, as init's parent died */
 	uint64_t request_sigs;	  /* stop-set signals sent in it: bit n-1 for signal n */
 	bool stopped_inside;	  /* it heard a stop signal from its own container shortly before */
 	enum relation fatal_from; /* who sent the last signal of the number it died of */
@@ -112,8 +116,12 @@ struct outcome_facts {
 };
 
 #define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
+#define OUTCOME_ROW_7A	41 /* ... between 7 and 8, and so on */
+#define OUTCOME_ROW_16A 42
+#define OUTCOME_ROW_20A 44
+#define OUTCOME_ROW_25A 43
 
-/* Rows are numbered 1 to 29 as they follow each other, and OUTCOME_ROW_27A. */
+/* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {
 	enum outcome outcome;
 	enum cause cause;

@@ -28,6 +28,7 @@ static const char *const CAUSES[CAUSE_COUNT] = {
 	[CAUSE_SAME_POD] = "same-pod",
 	[CAUSE_OTHER_POD] = "other-pod",
 	[CAUSE_HOST] = "host",
+	[CAUSE_PARENT_DEATH] = "parent-death",
 };
 
 static const char *const GAPS[GAP_COUNT] = {
@@ -50,6 +51,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_TIME_UNCERTAIN] = "time-uncertain",
 	[GAP_SANDBOX_GUESSED] = "sandbox-guessed",
 	[GAP_INIT_UNSEEN] = "init-unseen",
+	[GAP_TAKE_UNSEEN] = "take-unseen",
 };
 
 const char *outcome_name(enum outcome outcome)

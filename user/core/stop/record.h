@@ -124,6 +124,21 @@ struct record_forward {
 	uint64_t after_ns; /* since the stop signal */
 };
 
+/* A request to stop, and what became of it. */
+struct record_request {
+	uint32_t number; /* 0: there is none */
+	int32_t result;
+	uint64_t at_ns;
+	uint64_t taken_ns;   /* init took it by a handler; 0: not seen */
+	uint64_t dropped_ns; /* the kernel dropped it when init was to take it; 0: not */
+	enum unheard reason;
+	const char *target_comm; /* init's name then */
+	enum sender_kind sender;
+	struct record_process process;
+};
+
+#define RECORD_REQUESTS 5
+
 enum record_tri { TRI_UNKNOWN, TRI_FALSE, TRI_TRUE };
 
 struct record_stop {
@@ -132,7 +147,10 @@ struct record_stop {
 	struct record_container container;
 	struct record_process process;
 	struct record_sigref stop_signal;
+	bool inferred; /* that is the stop signal only by what followed */
 	struct record_sigref kill_signal;
+	struct record_request requests[RECORD_REQUESTS]; /* in their order, stop_signal among them */
+	uint32_t n_requests;				 /* with those that are left out */
 	bool deaf;
 	enum unheard reason;
 	struct record_exit exit;

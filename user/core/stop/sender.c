@@ -162,7 +162,7 @@ static bool may_be_anybodys(const struct obs_signal *sig)
 
 static bool from_kernel(const struct obs_signal *sig)
 {
-	if (sig->flags & GRACED_SIG_INFO_PRIV)
+	if (sig->flags & (GRACED_SIG_INFO_PRIV | GRACED_SIG_PARENT_DEATH))
 		return true;
 	return sig->sender.pid == 0 || (sig->code > 0 && sig->sender.pid != sig->target.pid);
 }
@@ -205,6 +205,8 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 {
 	if (s->kind == SENDER_UNKNOWN)
 		return RELATION_UNKNOWN;
+	if (sig->flags & GRACED_SIG_PARENT_DEATH)
+		return RELATION_PARENT;
 	if (from_kernel(sig))
 		return RELATION_KERNEL;
 	if (sig->sender.pid == sig->target.pid)

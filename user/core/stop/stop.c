@@ -5,20 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stop/audit.h"
+#include "core/stop/asked.h"
 
-#define SIGKILL_NR	       9
-#define SIGSYS_NR	       31
-#define RESULT_DELIVERED       0
-#define RESULT_IGNORED	       1
-#define RESULT_ALREADY_PENDING 2
-#define RESULT_OVERFLOW	       3
-#define RESULT_LOST_INFO       4
-#define SECOND		       1000000000ULL
-#define GRACE_MAX	       (366 * 86400 * SECOND) /* longer ones are taken for this */
-#define LAPSE_MARGIN	       (60 * SECOND)
-#define LAPSE_GRACE_UNKNOWN    (600 * SECOND)
-#define INSIDE_NS	       (60 * SECOND) /* an exit later has another reason */
+#define SIGKILL_NR	    9
+#define SIGSYS_NR	    31
+#define SECOND		    1000000000ULL
+#define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones are taken for this */
+#define LAPSE_MARGIN	    (60 * SECOND)
+#define LAPSE_GRACE_UNKNOWN (600 * SECOND)
+#define INSIDE_NS	    (60 * SECOND) /* an exit later has another reason */
 
 #define NO STOP_STATE_COUNT /* not expected: a counted no-op */
 
@@ -43,46 +38,14 @@ struct stop *stop_new(struct cgnode *node)
 	return stop;
 }
 
-static void signal_forget(struct cgmap *map, struct stop_signal *s)
-{
-	if (s->seen)
-		sender_done(map, &s->sender);
-	*s = (struct stop_signal){};
-}
-
-static void aside_forget(struct cgmap *map, struct stop *stop)
-{
-	if (!stop->aside)
-		return;
-	signal_forget(map, &stop->aside->candidate.signal);
-	signal_forget(map, &stop->aside->inside);
-	free(stop->aside);
-	stop->aside = NULL;
-}
-
-const struct stop_aside *stop_aside_of(const struct stop *stop)
-{
-	static const struct stop_aside none;
-
-	return stop->aside ?: &none;
-}
-
-struct stop_aside *stop_want_aside(struct stop *stop)
-{
-	if (!stop->aside)
-		stop->aside = calloc(1, sizeof(*stop->aside));
-	stop->record_lost |= !stop->aside;
-	return stop->aside;
-}
-
 struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct stop *stop)
 {
 	if (!stop)
 		return NULL;
 	deadline_set(queue, &stop->wake, 0);
-	signal_forget(map, &stop->request);
-	aside_forget(map, stop);
-	signal_forget(map, &stop->kill);
+	asked_forget(map, &stop->request);
+	asked_forget_aside(map, stop);
+	asked_forget(map, &stop->kill);
 	cgnode_unref(map, stop->node);
 	free(stop);
 	return NULL;
@@ -107,9 +70,9 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	struct cgnode *node = stop->node;
 	bool shedding = stop->shedding, there = stop->there;
 
-	signal_forget(map, &stop->request);
-	aside_forget(map, stop);
-	signal_forget(map, &stop->kill);
+	asked_forget(map, &stop->request);
+	asked_forget_aside(map, stop);
+	asked_forget(map, &stop->kill);
 	*stop = (struct stop){
 		.state = state,
 		.node = node,
@@ -141,105 +104,16 @@ static bool already_dying(const struct stop *stop, const struct obs_signal *sig)
 	return stop->state >= STOP_EXITED;
 }
 
-bool stop_signal_deaf(const struct obs_signal *sig)
-{
-	const uint32_t shield = GRACED_SIG_SHIELDED | GRACED_SIG_DFL;
-
-	return sig->result == RESULT_IGNORED && (sig->flags & shield) == shield &&
-	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
-}
-
-static bool asks(enum relation from)
-{
-	return from == RELATION_SAME_POD || from == RELATION_OTHER_POD ||
-	       from == RELATION_MANAGER || from == RELATION_HOST || from == RELATION_UNPLACED;
-}
-
-static void signal_take(struct cgmap *map, struct stop_signal *s, const struct obs_signal *sig,
-			uint64_t at_ns, struct sender *sender)
-{
-	signal_forget(map, s);
-	*s = (struct stop_signal){
-		.seen = true,
-		.number = sig->sig,
-		.result = sig->result,
-		.flags = sig->flags,
-		.at_ns = at_ns,
-		.sender = *sender,
-	};
-	sender->node = NULL;
-}
-
-static uint32_t shell_hearing(const struct graced_proc *target)
-{
-	return audit_is_shell(target->exe, target->comm) ? STOP_SHELL : 0;
-}
-
-/* Repeats do not move the time; a manager's request replaces one of another sender. */
-static void request_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
-			 uint64_t at_ns, struct sender *sender)
-{
-	bool replaces = sender->relation == RELATION_MANAGER &&
-			stop->request.sender.relation != RELATION_MANAGER;
-
-	if (!stop->request.seen || replaces) {
-		stop->deaf = stop_signal_deaf(sig);
-		stop->hearing = shell_hearing(&sig->target);
-		stop->request_suppressed = stop->before.suppressed + sig->suppressed;
-		signal_take(map, &stop->request, sig, at_ns, sender);
-	}
-	stop->request_sigs |= 1ULL << (sig->sig - 1);
-}
-
-/* A later one replaces one of before, as a second stop follows on a first that lapsed. */
-static void candidate_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
-			   uint64_t at_ns, struct sender *sender)
-{
-	struct stop_aside *aside;
-	struct stop_candidate *c;
-
-	if (sender->kind != SENDER_RUNTIME || sender->relation != RELATION_MANAGER ||
-	    sig->result == RESULT_OVERFLOW || !stop_is_running(stop) || stop->state == STOP_KILLED)
-		return;
-	aside = stop_want_aside(stop);
-	if (!aside)
-		return;
-	c = &aside->candidate;
-	c->deaf = stop_signal_deaf(sig);
-	c->hearing = shell_hearing(&sig->target);
-	c->suppressed = stop->before.suppressed + sig->suppressed;
-	c->numbers |= 1ULL << (sig->sig - 1);
-	signal_take(map, &c->signal, sig, at_ns, sender);
-}
-
-static bool is_inside(enum relation from)
-{
-	return from == RELATION_SAME_CONTAINER || from == RELATION_SELF;
-}
-
-/* A stop signal that is no request, but may be why it exits: docker exec … kill 1. */
-static void inside_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
-			uint64_t at_ns, struct sender *sender)
-{
-	struct stop_aside *aside;
-
-	if (!is_inside(sender->relation) || !stop_is_running(stop) ||
-	    sig->result == RESULT_IGNORED || sig->result == RESULT_OVERFLOW)
-		return;
-	aside = stop_want_aside(stop);
-	if (aside)
-		signal_take(map, &aside->inside, sig, at_ns, sender);
-}
-
 enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			      uint64_t at_ns, uint64_t stop_set, bool set_known,
 			      struct sender *sender)
 {
 	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
 		return STOP_NOTE_NONE;
-	if (stop->request.seen && sig->sig == stop->request.number &&
-	    sig->result != RESULT_ALREADY_PENDING)
-		stop->hearing |= STOP_AGAIN;
+	asked_queued(stop, sig);
+	if (sender->relation == RELATION_SELF && sig->result == RESULT_IGNORED &&
+	    stop_reraises(stop, sig->sig, sig->flags))
+		stop->hearing |= STOP_RERAISED;
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
@@ -249,24 +123,26 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 			return STOP_NOTE_NONE;
 		if (!stop_advance(stop, STOP_EV_KILL))
 			return STOP_NOTE_UNEXPECTED;
-		signal_take(map, &stop->kill, sig, at_ns, sender);
+		asked_take(map, &stop->kill, sig, at_ns, sender);
 		return STOP_NOTE_KILL;
 	}
 	if (!(stop_set >> (sig->sig - 1) & 1)) {
-		if (!set_known)
-			candidate_note(map, stop, sig, at_ns, sender);
+		if (set_known)
+			asked_note_beside(map, stop, sig, at_ns, sender);
+		else
+			asked_note_candidate(map, stop, sig, at_ns, sender);
 		return STOP_NOTE_NONE;
 	}
-	inside_note(map, stop, sig, at_ns, sender);
+	asked_note_inside(map, stop, sig, at_ns, sender);
 	if (sig->result == RESULT_OVERFLOW)
 		return STOP_NOTE_NONE;
 	if (sender->relation == RELATION_UNKNOWN)
 		stop->unsure_ns = at_ns;
-	if (!asks(sender->relation))
+	if (!asked_by(sender->relation))
 		return STOP_NOTE_NONE;
 	if (!stop_advance(stop, STOP_EV_REQUEST))
 		return STOP_NOTE_UNEXPECTED;
-	request_note(map, stop, sig, at_ns, sender);
+	asked_note(map, stop, sig, at_ns, sender);
 	return STOP_NOTE_REQUEST;
 }
 
@@ -316,11 +192,13 @@ void stop_lost_by(struct stop *stop, uint64_t lost)
 /* A signal that kills is left pending by the death that it causes. */
 static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *exit)
 {
+	uint32_t ignored = exit->flags & GRACED_EXIT_STOP_IGNORED ? STOP_ENDS_IGNORED : 0;
+
 	if (exit->flags & GRACED_EXIT_AWAITS_CHILD && exit->deliver_ns)
-		return STOP_AWAITS_CHILD;
-	if (!(exit->flags & GRACED_EXIT_STOP_PENDING) || exit->deliver_ns ||
-	    stop->hearing & STOP_AGAIN || (exit->status & 0x7f) == stop->request.number)
-		return 0;
+		return STOP_AWAITS_CHILD | ignored;
+	if (!(exit->flags & GRACED_EXIT_STOP_PENDING) || exit->deliver_ns || stop->request.passed ||
+	    (exit->status & 0x7f) == stop->request.number)
+		return ignored;
 	return exit->flags & GRACED_EXIT_STOP_BLOCKED ? STOP_UNTAKEN | STOP_ENDS_BLOCKED
 						      : STOP_UNTAKEN;
 }
@@ -331,11 +209,14 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 	stop->status = exit->status;
 	stop->exit_ns = at_ns;
 	stop->init = exit->proc;
+	stop->exec_ns = exit->exec_ns;
 	stop_count(stop, &exit->counts);
+	stop->deliver_ns = stop->request.taken_ns;
 	/* The kernel half follows one stop signal; it need not be the one that counts here. */
 	if (stop->request.seen && exit->stop_at_ns == stop->request.at_ns) {
-		stop->deliver_ns = exit->deliver_ns;
-		stop->hearing |= hearing_at_exit(stop, exit);
+		if (!stop->deliver_ns)
+			stop->deliver_ns = exit->deliver_ns;
+		stop->hearing |= STOP_FOLLOWED | hearing_at_exit(stop, exit);
 	}
 	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
 	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
@@ -349,7 +230,7 @@ static uint64_t capped_grace(const struct stop *stop)
 	return stop->grace.ns < GRACE_MAX ? stop->grace.ns : GRACE_MAX;
 }
 
-static uint64_t lapse_after_ns(const struct stop *stop)
+uint64_t stop_lapse_after_ns(const struct stop *stop)
 {
 	uint64_t grace_ns = capped_grace(stop);
 
@@ -358,14 +239,14 @@ static uint64_t lapse_after_ns(const struct stop *stop)
 
 uint64_t stop_lapse_ns(const struct stop *stop)
 {
-	return stop->request.at_ns + lapse_after_ns(stop);
+	return stop->request.at_ns + stop_lapse_after_ns(stop);
 }
 
 void stop_lapse(struct cgmap *map, struct stop *stop)
 {
 	if (!stop_advance(stop, STOP_EV_LAPSE))
 		return;
-	signal_forget(map, &stop->request);
+	asked_forget(map, &stop->request);
 	stop->request_sigs = 0;
 	stop->deaf = false;
 	stop->hearing = 0;
@@ -384,50 +265,13 @@ static void forget_unsure(struct stop *stop)
 
 bool stop_lapse_unseen(struct stop *stop, uint64_t from_ns, uint64_t at_ns)
 {
-	if (!stop_awaits_lapse(stop) || at_ns < from_ns || at_ns - from_ns < lapse_after_ns(stop))
+	if (!stop_awaits_lapse(stop) || at_ns < from_ns ||
+	    at_ns - from_ns < stop_lapse_after_ns(stop))
 		return false;
 	stop->restarted = stop->blind = false;
 	stop->unseen_lapsed = true;
 	forget_unsure(stop);
 	return true;
-}
-
-/* To a runtime's stop signal: what others sent, or another number, was not the stop. */
-static bool yields(const struct stop_signal *request, uint32_t number)
-{
-	return !request->seen || request->number != number ||
-	       request->sender.relation != RELATION_MANAGER;
-}
-
-bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
-{
-	struct stop_candidate *c = stop->aside ? &stop->aside->candidate : NULL;
-	bool is_last = c && c->signal.number == number;
-	bool is_request = is_last && c->signal.seen && yields(&stop->request, number) &&
-			  now_ns < c->signal.at_ns + lapse_after_ns(stop);
-
-	if (!c)
-		return false;
-	c->numbers &= 1ULL << (number - 1);
-	if (is_request) {
-		signal_forget(map, &stop->request);
-		stop->request = c->signal;
-		stop->request_sigs = c->numbers;
-		stop->request_suppressed = c->suppressed;
-		stop->deaf = c->deaf;
-		stop->hearing = c->hearing;
-		/* These were of the request before. */
-		stop->deliver_ns = 0;
-		stop->forward = (struct stop_forward){};
-		c->signal = (struct stop_signal){};
-		stop_advance(stop, STOP_EV_REQUEST);
-	}
-	/* An earlier one may have been the request: only its time and sender are lost. */
-	if (is_last || !c->numbers) {
-		signal_forget(map, &c->signal);
-		c->numbers = 0;
-	}
-	return is_request;
 }
 
 /* Suppressed signals matter when they came after the request, or when there was no request at all. */
@@ -452,7 +296,7 @@ static bool cgroup_unknown(const struct stop_signal *s)
 static bool may_have_been_asked(const struct stop *stop)
 {
 	return stop->unsure_ns && !stop->request.seen &&
-	       stop->exit_ns < stop->unsure_ns + lapse_after_ns(stop);
+	       stop->exit_ns < stop->unsure_ns + stop_lapse_after_ns(stop);
 }
 
 /* What a runtime sent may have been the stop, whatever others asked for. */
@@ -460,10 +304,12 @@ static bool stop_signal_unknown(const struct stop *stop)
 {
 	const struct stop_candidate *c = &stop_aside_of(stop)->candidate;
 
+	if (stop->request.inferred)
+		return true;
 	if (stop->request.seen && stop->request.sender.relation == RELATION_MANAGER)
 		return false;
 	return c->numbers && !stop->oom_victim &&
-	       stop->exit_ns < c->signal.at_ns + lapse_after_ns(stop);
+	       stop->exit_ns < c->signal.at_ns + stop_lapse_after_ns(stop);
 }
 
 /* What it died of, or what it was asked by, is of a sender that cannot be known. */
@@ -491,24 +337,44 @@ void stop_shed(struct stop *stop, bool on)
 }
 
 /* A manager escalates a manager's request only, any other sender only its own. */
-static bool kill_escalates(const struct stop *stop)
+static bool escalates(const struct sender *kill, const struct stop_signal *request)
 {
-	const struct sender *kill = &stop->kill.sender, *request = &stop->request.sender;
+	if (!request->seen || !asked_by(request->sender.relation))
+		return false;
+	if (kill->relation == RELATION_MANAGER && request->sender.relation == RELATION_MANAGER)
+		return true;
+	return sender_same(kill, &request->sender);
+}
+
+/* The request that the SIGKILL escalates, which need not be the one that init acted on; NULL: none.
+ */
+static const struct stop_signal *escalated(const struct stop *stop)
+{
+	const struct stop_aside *aside = stop_aside_of(stop);
 
 	if (!stop->kill.seen || !stop->request.seen)
-		return false;
-	if (kill->relation == RELATION_MANAGER && request->relation == RELATION_MANAGER)
-		return true;
-	return sender_same(kill, request);
+		return NULL;
+	if (escalates(&stop->kill.sender, &stop->request))
+		return &stop->request;
+	for (size_t i = 0; i < STOP_OTHERS; i++)
+		if (escalates(&stop->kill.sender, &aside->others[i]))
+			return &aside->others[i];
+	return NULL;
+}
+
+static bool kill_escalates(const struct stop *stop)
+{
+	return escalated(stop);
 }
 
 static bool kill_is_early(const struct stop *stop)
 {
+	const struct stop_signal *request = escalated(stop) ?: &stop->request;
 	uint64_t grace_ns = capped_grace(stop);
 	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
 
-	return grace_ns && stop->request.seen && stop->kill.seen &&
-	       stop->kill.at_ns < stop->request.at_ns + grace_ns - slack;
+	return grace_ns && request->seen && stop->kill.seen &&
+	       stop->kill.at_ns < request->at_ns + grace_ns - slack;
 }
 
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
@@ -534,6 +400,22 @@ static bool fatal_signal_unseen(const struct stop *stop)
 	    (died_of == SIGSYS_NR && !stop->unseen_lapsed))
 		return false;
 	return stop->last_from[died_of] == RELATION_NONE;
+}
+
+/*
+ * Init ended on its own, and how its stop signal left the queue was not seen: by sigwait(3) or a
+ * signalfd, which those use who block it; or a tracer kept it; or it was flushed when init began to
+ * ignore it.
+ */
+static bool take_unseen(const struct stop *stop)
+{
+	const struct stop_signal *request = &stop->request;
+	bool waits = request->flags & (GRACED_SIG_BLOCKED | GRACED_SIG_WAITED) &&
+		     !(stop->hearing & STOP_ENDS_IGNORED);
+
+	return request->seen && stop->exit_seen && stop->hearing & STOP_FOLLOWED &&
+	       !(stop->hearing & STOP_UNTAKEN) && !stop->deliver_ns && !waits &&
+	       !stop_signal_unheard(request) && (stop->status & 0x7f) != request->number;
 }
 
 uint32_t stop_gaps(const struct stop *stop)
@@ -570,6 +452,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_STOP_SIGNAL_UNKNOWN;
 	if (stop->init_unseen)
 		gaps |= 1u << GAP_INIT_UNSEEN;
+	if (take_unseen(stop))
+		gaps |= 1u << GAP_TAKE_UNSEEN;
 	return gaps;
 }
 
@@ -604,7 +488,8 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
 		.request_open = stop->request.seen,
-		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,
+		.request_heard = stop->request.seen && !stop_signal_unheard(&stop->request),
+		.request_parent = stop->request.sender.relation == RELATION_PARENT,
 		.request_sigs = stop->request_sigs,
 		.stopped_inside = stop_signal_of(stop) == &stop_aside_of(stop)->inside,
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
@@ -617,7 +502,8 @@ static enum unheard untaken(const struct stop *stop)
 {
 	if (stop->request.flags & GRACED_SIG_STOPPED)
 		return UNHEARD_STOPPED;
-	if (stop->request.flags & GRACED_SIG_BLOCKED && stop->hearing & STOP_ENDS_BLOCKED)
+	if (stop->request.flags & GRACED_SIG_BLOCKED && !(stop->request.flags & GRACED_SIG_OPEN) &&
+	    stop->hearing & STOP_ENDS_BLOCKED)
 		return UNHEARD_BLOCKED;
 	return UNHEARD_NONE;
 }
@@ -628,6 +514,8 @@ static enum unheard in_vain(const struct stop *stop)
 	const uint32_t trap = STOP_SHELL | STOP_AWAITS_CHILD;
 	const struct stop_forward *f = &stop->forward;
 
+	if (stop->hearing & STOP_RERAISED)
+		return UNHEARD_RERAISED;
 	if (f->count && f->at_ns >= stop->request.at_ns)
 		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
 			       ? UNHEARD_NONE
@@ -646,10 +534,12 @@ enum unheard stop_unheard(const struct stop *stop)
 
 	if (!request->seen)
 		return UNHEARD_NONE;
-	by_signal = unheard_by(request->number, request->result, request->flags,
-			       stop->hearing & STOP_SHELL);
-	if (request->result == RESULT_IGNORED)
-		return by_signal;
+	if (stop_signal_unheard(request)) {
+		by_signal = unheard_by(request->number, RESULT_IGNORED, request->flags,
+				       stop->hearing & STOP_SHELL);
+		return by_signal && request->at_ns < stop->exec_ns ? UNHEARD_BEFORE_EXEC
+								   : by_signal;
+	}
 	/* The rest follows from signals that were not seen, too. */
 	if (!stop->exit_seen || stop_gaps(stop) & holes)
 		return UNHEARD_NONE;
@@ -657,4 +547,9 @@ enum unheard stop_unheard(const struct stop *stop)
 		return untaken(stop);
 	return stop->kill.seen && (stop->status & 0x7f) == SIGKILL_NR ? in_vain(stop)
 								      : UNHEARD_NONE;
+}
+
+bool stop_is_deaf(const struct stop *stop)
+{
+	return stop->deaf && stop->request.at_ns >= stop->exec_ns;
 }

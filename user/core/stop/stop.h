@@ -42,8 +42,21 @@ struct stop_signal {
 	int32_t result;
 	uint32_t flags;
 	uint64_t at_ns;
-	struct sender sender; /* holds a reference while seen */
+	uint64_t taken_ns;   /* init took it, by a handler; 0: not seen */
+	uint64_t dropped_ns; /* ... or the kernel dropped it then, by the action in flags; 0: not */
+	bool passed;	     /* it is not queued any more, and what became of it was not seen */
+	bool inferred;	     /* a candidate: only what followed makes it the request */
+	bool shell;	     /* init was a shell then */
+	char target_comm[GRACED_COMM_LEN]; /* the init's name then */
+	struct sender sender;		   /* holds a reference while seen */
 };
+
+/* SIGTERM, SIGINT, SIGQUIT, SIGRTMIN+3: what stops a container whose own signal is not known. */
+#define STOPS_SIGNAL_SET (1ULL << 14 | 1ULL << 1 | 1ULL << 2 | 1ULL << 36)
+
+/* How many requests are kept beside the one that counts, and how many there are for a record. */
+#define STOP_OTHERS   3
+#define STOP_REQUESTS (STOP_OTHERS + 2)
 
 /*
  * The last signal of a runtime that would be a request if it were the stop signal, sent while no
@@ -52,8 +65,6 @@ struct stop_signal {
 struct stop_candidate {
 	struct stop_signal signal;
 	uint64_t numbers; /* of all of them: bits 1 << (number - 1) */
-	bool deaf;
-	uint32_t hearing;
 	uint64_t suppressed;
 };
 
@@ -62,6 +73,9 @@ struct stop_aside {
 	struct stop_candidate candidate;
 	/* The last stop-set signal from its own container that init heard: docker exec … kill 1. */
 	struct stop_signal inside;
+	/* The requests beside the one that counts: the first ones, and the last. */
+	struct stop_signal others[STOP_OTHERS];
+	uint32_t n_others; /* how many there were */
 };
 
 /* The first signal that init sent to another process of its container after it was asked to stop. */
@@ -76,11 +90,13 @@ struct stop_forward {
 /* How the request and what init made of it went, in struct stop's hearing. */
 enum stop_hearing {
 	STOP_SHELL = 1 << 0,	     /* init was a shell when it was asked */
-	STOP_AGAIN = 1 << 1,	     /* the same signal was queued once more: the first was taken */
 	STOP_FORWARD_TAKEN = 1 << 2, /* a process did not ignore what init forwarded */
 	STOP_UNTAKEN = 1 << 3,	     /* the signal was pending at the exit, and never taken */
 	STOP_ENDS_BLOCKED = 1 << 4,  /* ... and blocked by the last thread */
 	STOP_AWAITS_CHILD = 1 << 5,  /* init waited for the same child from then to its exit */
+	STOP_RERAISED = 1 << 6,	     /* init took it, and sent it to itself again, in vain */
+	STOP_ENDS_IGNORED = 1 << 7,  /* it was not pending at the exit, and ignored by then */
+	STOP_FOLLOWED = 1 << 8,	     /* the kernel half says what became of the request */
 };
 
 struct stop {
@@ -131,6 +147,7 @@ struct stop {
 	bool given_unknown; /* a shutdown may give it less than its own, which is not known */
 	struct stop_forward forward;
 	uint64_t deliver_ns;	/* init took its stop signal; 0: not seen */
+	uint64_t exec_ns;	/* init exec'd last, since it is the init; 0: never */
 	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */
 	uint64_t asked_ns;	/* counts were asked for; 0: not */
 	uint64_t looked_ns;	/* when signalled_ns was so; 0: it is not known */
@@ -198,8 +215,38 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
  */
 bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns);
 
+/*
+ * For a verdict that is due: without a request, and killed by a runtime, the candidate is one, if
+ * inferred.
+ */
+void stop_infer_request(struct cgmap *map, struct stop *stop);
+
 /* Whether sig finds its target deaf: ignored under the shield of PID 1, and not by choice. */
 bool stop_signal_deaf(const struct obs_signal *sig);
+
+/* The kernel dropped it, when it was queued or when it was taken. */
+bool stop_signal_unheard(const struct stop_signal *s);
+
+/* Init has taken a stop signal from its queue, to run a handler or for nothing. */
+void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns);
+
+/*
+ * Whether the number, sent by init to itself with the default action of PID 1 (flags as those of a
+ * signal), repeats a request that init has taken: node, su and python do that to die of it.
+ */
+bool stop_reraises(const struct stop *stop, uint32_t number, uint32_t flags);
+
+/* The requests of the stop, in their order, at most STOP_REQUESTS; total counts those that were
+ * left out, too. */
+size_t stop_requests(const struct stop *stop, const struct stop_signal *ret[STOP_REQUESTS],
+		     uint32_t *ret_total);
+
+/* When init was asked: by the first request that it took, as far as that was seen, else by the one
+ * that counts. */
+uint64_t stop_asked_ns(const struct stop *stop);
+
+/* Deaf to the request that counts, with the program that was there when it ended. */
+bool stop_is_deaf(const struct stop *stop);
 
 /* Why the request that is open was not acted on, as far as that was observed. */
 enum unheard stop_unheard(const struct stop *stop);
@@ -249,6 +296,7 @@ void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_
 void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns);
 
 /* When an open request lapses: at + 2 x grace + 60 s; 10 minutes when the grace is unknown. */
+uint64_t stop_lapse_after_ns(const struct stop *stop);
 uint64_t stop_lapse_ns(const struct stop *stop);
 void stop_lapse(struct cgmap *map, struct stop *stop);
 

@@ -22,6 +22,8 @@ const char *unheard_name(enum unheard reason)
 		[UNHEARD_SHELL] = "shell",
 		[UNHEARD_TRAP] = "trap",
 		[UNHEARD_CHILD_IGNORED] = "child-ignored",
+		[UNHEARD_RERAISED] = "reraised",
+		[UNHEARD_BEFORE_EXEC] = "before-exec",
 	};
 
 	return (unsigned int)reason < UNHEARD_COUNT ? names[reason] : NULL;

@@ -20,6 +20,8 @@ enum unheard {
 	UNHEARD_SHELL,		/* "shell": no-handler, of a shell in front of the application */
 	UNHEARD_TRAP,		/* "trap": a shell runs its trap when its child has ended */
 	UNHEARD_CHILD_IGNORED,	/* "child-ignored": init forwarded it, the child ignored it */
+	UNHEARD_RERAISED,	/* "reraised": init took it, and sent it to itself in vain */
+	UNHEARD_BEFORE_EXEC,	/* "before-exec": dropped before init exec'd its program */
 	UNHEARD_COUNT,
 };
 

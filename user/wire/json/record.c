@@ -145,6 +145,48 @@ static void add_evidence(struct buf *out, uint32_t gaps)
 	jsonw_object_end(out);
 }
 
+static void add_stop_signal(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_sigref *s = &stop->stop_signal;
+
+	if (!s->known) {
+		jsonw_null(out, "stop_signal");
+		return;
+	}
+	jsonw_object(out, "stop_signal");
+	record_parts_signal(out, s->number, s->result);
+	record_parts_time(out, "at_boot_ns", s->at_ns);
+	jsonw_bool(out, "inferred", stop->inferred);
+	record_parts_sender(out, "sender", &s->sender);
+	jsonw_object_end(out);
+}
+
+static void add_request(struct buf *out, const struct record_request *r)
+{
+	jsonw_object(out, NULL);
+	record_parts_signal(out, r->number, r->result);
+	record_parts_time(out, "at_boot_ns", r->at_ns);
+	record_parts_time(out, "taken_boot_ns", r->taken_ns);
+	record_parts_time(out, "dropped_boot_ns", r->dropped_ns);
+	jsonw_str(out, "reason", unheard_name(r->reason));
+	jsonw_str(out, "target_comm", r->target_comm);
+	jsonw_object(out, "sender");
+	jsonw_u64(out, "pid", r->process.pid);
+	jsonw_str(out, "comm", r->process.comm);
+	jsonw_str(out, "kind", sender_kind_name(r->sender));
+	jsonw_object_end(out);
+	jsonw_object_end(out);
+}
+
+static void add_requests(struct buf *out, const struct record_stop *stop)
+{
+	jsonw_array(out, "requests");
+	for (size_t i = 0; i < RECORD_REQUESTS && stop->requests[i].number; i++)
+		add_request(out, stop->requests + i);
+	jsonw_array_end(out);
+	jsonw_u64(out, "requests_total", stop->n_requests);
+}
+
 static void add_stop(struct buf *out, const struct record *record)
 {
 	const struct record_stop *stop = &record->stop;
@@ -156,8 +198,9 @@ static void add_stop(struct buf *out, const struct record *record)
 	record_parts_process(out, &stop->process);
 	record_parts_time(out, "start_boot_ns", stop->process.start_ns);
 	jsonw_object_end(out);
-	record_parts_sigref(out, "stop_signal", &stop->stop_signal);
+	add_stop_signal(out, stop);
 	record_parts_sigref(out, "kill_signal", &stop->kill_signal);
+	add_requests(out, stop);
 	jsonw_bool(out, "deaf", stop->deaf);
 	jsonw_str(out, "reason", unheard_name(stop->reason));
 	record_parts_exit(out, "exit", &stop->exit);

@@ -197,6 +197,30 @@ static void read_sigref(struct reading *r, const json_t *signal, struct record_s
 	read_sender(r, json_object_get(signal, "sender"), &ret->sender);
 }
 
+static void read_requests(struct reading *r, const json_t *requests, struct record_stop *stop)
+{
+	const json_t *one, *sender;
+	size_t i;
+
+	json_array_foreach(requests, i, one) {
+		struct record_request *request = stop->requests + i;
+
+		if (i >= RECORD_REQUESTS)
+			break;
+		sender = json_object_get(one, "sender");
+		request->number = read_number(r, one, &request->result);
+		request->at_ns = time_of(r, one, "at_boot_ns");
+		request->taken_ns = time_of(r, one, "taken_boot_ns");
+		request->dropped_ns = time_of(r, one, "dropped_boot_ns");
+		request->reason =
+			word_of(r, one, "reason", unheard_word, UNHEARD_COUNT, UNHEARD_NONE);
+		request->target_comm = text_of(one, "target_comm");
+		request->sender = word_of(r, sender, "kind", sender_kind_word, SENDER_UNKNOWN,
+					  SENDER_UNPLACED);
+		request->process = read_process(r, sender);
+	}
+}
+
 static void read_exit(struct reading *r, const json_t *exit, struct record_exit *ret)
 {
 	uint64_t signal = 0, code = 0;
@@ -290,7 +314,11 @@ static void read_stop(struct reading *r, const json_t *line)
 	read_container(r, json_object_get(line, "container"), &stop->container);
 	stop->process = read_process(r, json_object_get(line, "process"));
 	read_sigref(r, json_object_get(line, "stop_signal"), &stop->stop_signal);
+	stop->inferred =
+		json_is_true(json_object_get(json_object_get(line, "stop_signal"), "inferred"));
 	read_sigref(r, json_object_get(line, "kill_signal"), &stop->kill_signal);
+	read_requests(r, json_object_get(line, "requests"), stop);
+	stop->n_requests = small_of(r, line, "requests_total");
 	stop->deaf = json_is_true(json_object_get(line, "deaf"));
 	stop->reason = word_of(r, line, "reason", unheard_word, UNHEARD_COUNT, UNHEARD_NONE);
 	read_exit(r, json_object_get(line, "exit"), &stop->exit);

@@ -25,6 +25,7 @@ const char *evname(unsigned int type)
 		[GRACED_EV_EXIT] = "exit",
 		[GRACED_EV_OOM] = "oom",
 		[GRACED_EV_REAPED] = "reaped",
+		[GRACED_EV_TAKEN] = "taken",
 	};
 
 	return type < GRACED_EV_COUNT ? names[type] : NULL;
@@ -198,6 +199,7 @@ static void decode_exit(const void *data, struct obs *ret)
 		.flags = ev.flags,
 		.stop_at_ns = ev.stop_at_ns,
 		.deliver_ns = ev.deliver_ns,
+		.exec_ns = ev.exec_ns,
 		.proc = ev.proc,
 		.counts = ev.counts,
 	};
@@ -229,6 +231,20 @@ static void decode_reaped(const void *data, struct obs *ret)
 	};
 }
 
+static void decode_taken(const void *data, struct obs *ret)
+{
+	struct graced_ev_taken ev;
+
+	memcpy(&ev, data, sizeof(ev));
+	ret->taken = (struct obs_taken){
+		.id = ev.hdr.watch_id,
+		.lost = ev.hdr.lost,
+		.pid = ev.pid,
+		.sig = ev.sig,
+		.flags = ev.flags,
+	};
+}
+
 static const struct {
 	enum obs_type type;
 	size_t size;
@@ -243,6 +259,7 @@ static const struct {
 	[GRACED_EV_EXIT] = {OBS_EXIT, sizeof(struct graced_ev_exit), decode_exit},
 	[GRACED_EV_OOM] = {OBS_OOM, sizeof(struct graced_ev_oom), decode_oom},
 	[GRACED_EV_REAPED] = {OBS_REAPED, sizeof(struct graced_ev_reaped), decode_reaped},
+	[GRACED_EV_TAKEN] = {OBS_TAKEN, sizeof(struct graced_ev_taken), decode_taken},
 };
 
 int evdec_decode(struct evdec *dec, const void *data, size_t size, struct obs *ret)

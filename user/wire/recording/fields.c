@@ -92,6 +92,7 @@ static const struct rec_field EXIT[] = {
 	UINT("flags", exit.flags),
 	UINT("stop_at_ns", exit.stop_at_ns),
 	UINT("deliver_ns", exit.deliver_ns),
+	UINT("exec_ns", exit.exec_ns),
 	PROC("", exit.proc),
 	COUNTS(exit.counts),
 };
@@ -143,6 +144,7 @@ static const struct rec_field LOST[] = {
 	STAT("exit", GRACED_EV_EXIT),
 	STAT("oom", GRACED_EV_OOM),
 	STAT("reaped", GRACED_EV_REAPED),
+	STAT("taken", GRACED_EV_TAKEN),
 	STAT("watch_full", GRACED_STAT_WATCH_FULL),
 	STAT("quota", GRACED_STAT_QUOTA),
 	STAT("too_deep", GRACED_STAT_TOO_DEEP),
@@ -200,6 +202,11 @@ static const struct rec_field CONTAINER[] = {
 	STRING("namespace", container.namespace_),
 	STRING("workload", container.workload),
 	BOOL("probe", container.probe),
+};
+
+static const struct rec_field TAKEN[] = {
+	UINT("id", taken.id),	UINT("lost", taken.lost),   UINT("pid", taken.pid),
+	UINT("sig", taken.sig), UINT("flags", taken.flags),
 };
 
 static const struct rec_field REAPED[] = {
@@ -295,6 +302,11 @@ static const struct rec_field KEPT_SIGNAL[] = {
 	UINT("suppressed", kept_signal.suppressed),
 	UINT("hearing", kept_signal.hearing),
 	BOOL("deaf", kept_signal.deaf),
+	UINT("taken_ns", kept_signal.taken_ns),
+	UINT("dropped_ns", kept_signal.dropped_ns),
+	BOOL("passed", kept_signal.passed),
+	STRING("target_comm", kept_signal.target_comm),
+	BOOL("other", kept_signal.other),
 };
 
 static const struct rec_field KEPT_POD[] = {
@@ -529,6 +541,7 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_POD] = LAYOUT("pod", POD, pod),
 	[OBS_CONTAINER] = LAYOUT("container", CONTAINER, container),
 	[OBS_REAPED] = LAYOUT("reaped", REAPED, reaped),
+	[OBS_TAKEN] = LAYOUT("taken", TAKEN, taken),
 	[OBS_IDENTITY] = LAYOUT("identity", IDENTITY, identity),
 	[OBS_LISTED] = LAYOUT("listed", LISTED, listed),
 	[OBS_SHUTDOWN_PLAN] = LAYOUT("shutdown_plan", SHUTDOWN_PLAN, shutdown_plan),

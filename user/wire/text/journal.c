@@ -144,6 +144,9 @@ static void say_unheard(struct buf *out, enum unheard reason)
 		[UNHEARD_SHELL] = " was not heard: a shell without a handler is PID 1",
 		[UNHEARD_TRAP] = " was in vain: the shell's trap waits for its child",
 		[UNHEARD_CHILD_IGNORED] = " was in vain: the child it was forwarded to ignores it",
+		[UNHEARD_RERAISED] = " was in vain: PID 1 raised it again with the default action, "
+				     "which does nothing for PID 1: the app has no handler",
+		[UNHEARD_BEFORE_EXEC] = " came before PID 1 had exec'd its program",
 	};
 
 	if (sentences[reason])

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What an init makes of its stop signals: the kernel decides when one is queued, and again when it
+ * is taken from the queue. Real inits, and what the records say of them.
+ */
+#include "lib/box/peek.h"
+#include "lib/claim.h"
+#include "lib/jrec.h"
+#include "lib/kernel/judge.h"
+#include "lib/kernel/kernhalf.h"
+#include "lib/patience.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+static int setup(void **state)
+{
+	return fixture_open(state, "taken", BOX_ARGV("--signals"));
+}
+
+static void begin(struct fixture *f, struct box *box, const char *const *argv)
+{
+	judge_start(f, &(struct box_spec){.prog = "stopper", .argv = argv}, box);
+}
+
+static void ask(struct fixture *f, const struct box *box, enum send_from by, int sig)
+{
+	struct sent sent;
+
+	judge_send(f, by, box, sig, &sent);
+}
+
+/* It has done what it was to do about its signal. */
+static void await_done(const struct box *box)
+{
+	kernhalf_await_note(box, NOTE_HEARD, 0);
+}
+
+static const json_t *stop_of(struct fixture *f, struct box *box)
+{
+	const json_t *rec;
+
+	assert_int_equal(proc_wait(&box->proc, &(struct proc_end){}), 0);
+	assert_int_equal(box_remove(box), 0);
+	rec = tracer_await_stop(f->tracer, box);
+	assert_non_null(rec);
+	return rec;
+}
+
+static const json_t *killed(struct fixture *f, struct box *box)
+{
+	ask(f, box, SEND_RUNTIME, SIGKILL);
+	return stop_of(f, box);
+}
+
+static const json_t *request_of(const json_t *rec, size_t i)
+{
+	const json_t *request = json_array_get(jrec_get(rec, "requests"), i);
+
+	assert_non_null(request);
+	return request;
+}
+
+static void is_dropped(const json_t *request, const char *reason)
+{
+	assert_string_equal(jrec_text(request, "reason"), reason);
+	assert_string_equal(jrec_text(request, "result"), "delivered");
+	assert_true(jrec_is_null(request, "taken_boot_ns"));
+	assert_true(jrec_int(request, "dropped_boot_ns", 0) >=
+		    jrec_int(request, "at_boot_ns", INT64_MAX));
+}
+
+static void is_taken(const json_t *request)
+{
+	assert_true(jrec_is_null(request, "reason"));
+	assert_true(jrec_is_null(request, "dropped_boot_ns"));
+	assert_true(jrec_int(request, "taken_boot_ns", 0) >=
+		    jrec_int(request, "at_boot_ns", INT64_MAX));
+}
+
+static void dropped_by_default(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("unblocks", "default"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	await_done(&box);
+	rec = killed(f, &box);
+	judge_match(rec, "{'outcome':'killed','deaf':true,'reason':'no-handler',"
+			 "'evidence':{'complete':true}}");
+	is_dropped(request_of(rec, 0), "no-handler");
+
+	begin(f, &box, BOX_ARGV("unblocks", "default"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	await_done(&box);
+	page_go(box.proc.page, 1);
+	judge_match(stop_of(f, &box), "{'outcome':'graceful','cause':'self','deaf':true,"
+				      "'reason':'no-handler','evidence':{'complete':true}}");
+}
+
+/* SIG_IGN flushes what is pending, which no tracepoint shows. */
+static void flushed(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("unblocks", "ignore"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	await_done(&box);
+	page_go(box.proc.page, 1);
+	judge_match(stop_of(f, &box), "{'outcome':'graceful','deaf':false,'reason':null,"
+				      "'evidence':{'complete':false,'gaps':['take-unseen']}}");
+}
+
+static void late_handler(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("unblocks", "handler"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	rec = stop_of(f, &box);
+	judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','deaf':false,'reason':null,"
+			 "'requests_total':1,'evidence':{'complete':true}}");
+	is_taken(request_of(rec, 0));
+	assert_false(jrec_is_null(rec, "stages.deliver_ns"));
+}
+
+/* The second is what it acted on. */
+static void second_heard(void **state)
+{
+	static const char *const manners[] = {"deafens", "learns"};
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	for (size_t i = 0; i < 2; i++) {
+		begin(f, &box, BOX_ARGV(manners[i]));
+		ask(f, &box, SEND_RUNTIME, SIGTERM);
+		page_go(box.proc.page, 1);
+		await_done(&box);
+		ask(f, &box, SEND_RUNTIME, SIGTERM);
+		rec = stop_of(f, &box);
+		judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','deaf':false,"
+				 "'reason':null,'requests_total':2,'evidence':{'complete':true}}");
+		if (i == 0)
+			is_dropped(request_of(rec, 0), "no-handler");
+		else
+			judge_match(request_of(rec, 0), "{'result':'ignored','reason':'no-handler',"
+							"'taken_boot_ns':null}");
+		is_taken(request_of(rec, 1));
+		assert_int_equal(jrec_int(rec, "stop_signal.at_boot_ns", 0),
+				 jrec_int(request_of(rec, 1), "at_boot_ns", 1));
+	}
+}
+
+static void reraised(void **state)
+{
+	static const char *const ways[] = {"inside", "unblocked", "after", "waited"};
+	struct fixture *f = judge_need(state);
+	struct tracer_want again;
+	const json_t *rec;
+	struct box box;
+
+	for (size_t i = 0; i < 4; i++) {
+		begin(f, &box, BOX_ARGV("reraises", ways[i]));
+		ask(f, &box, SEND_RUNTIME, SIGTERM);
+		await_done(&box);
+		again = (struct tracer_want){.type = "signal", .id = box.id, .nth = 1};
+		judge_match(tracer_await(f->tracer, &again), "{'deaf':false}");
+		rec = killed(f, &box);
+		judge_match(rec, "{'outcome':'killed','deaf':false,'reason':'reraised',"
+				 "'requests_total':1,'evidence':{'complete':true}}");
+	}
+}
+
+static void not_all_block(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("held-open"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	judge_match(killed(f, &box), "{'outcome':'killed','deaf':false,'reason':null}");
+}
+
+static void waited_then_raised(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("waits-raises"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	page_go(box.proc.page, 1);
+	rec = stop_of(f, &box);
+	judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','stages':{'deliver_ns':null},"
+			 "'evidence':{'complete':true}}");
+	judge_match(request_of(rec, 0), "{'taken_boot_ns':null,'dropped_boot_ns':null}");
+}
+
+static void hook_then_runtime(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec, *first;
+	struct sent sent;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("dumps"));
+	assert_int_equal(send_signal(&f->tree, SEND_CONTAINER, &box, box.init_pid, SIGQUIT, &sent),
+			 0);
+	await_done(&box);
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	rec = stop_of(f, &box);
+	judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','requests_total':2,"
+			 "'stop_signal':{'name':'SIGTERM'}}");
+	first = request_of(rec, 0);
+	judge_match(first, "{'name':'SIGQUIT'}");
+	is_taken(first);
+	judge_match(request_of(rec, 1), "{'name':'SIGTERM'}");
+	assert_int_equal(jrec_int(rec, "latency_ns", -1),
+			 jrec_int(rec, "exit.at_boot_ns", 0) - jrec_int(first, "at_boot_ns", 0));
+}
+
+static void before_exec(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("execs"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	page_go(box.proc.page, 1);
+	assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+	rec = killed(f, &box);
+	judge_match(rec, "{'outcome':'killed','deaf':false,'reason':'before-exec',"
+			 "'evidence':{'complete':true}}");
+	judge_match(request_of(rec, 0), "{'target_comm':'entrypoint','reason':'no-handler'}");
+}
+
+static void inferred(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("python"));
+	ask(f, &box, SEND_RUNTIME, SIGUSR1);
+	judge_match(killed(f, &box),
+		    "{'outcome':'killed','stop_signal':{'name':'SIGUSR1','inferred':true},"
+		    "'evidence':{'complete':false,'gaps':['stop-signal-unknown']}}");
+}
+
+static void kill_from_inside(void **state)
+{
+	struct tracer_want kill = {.type = "signal"};
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("kills"));
+	kill.id = box.id;
+	rec = tracer_await(f->tracer, &kill);
+	judge_match(rec, "{'signal':{'name':'SIGKILL','result':'ignored'},'target':{'init':true}}");
+	assert_int_equal(jrec_int(rec, "sender.pid", 0), box.init_pid);
+	killed(f, &box);
+}
+
+struct orphan {
+	struct fixture *f;
+	const char *signal;
+	struct box box;
+};
+
+/* The thread that made it is its parent. */
+static void *start_orphan(void *userdata)
+{
+	struct orphan *o = userdata;
+
+	begin(o->f, &o->box, BOX_ARGV("orphaned", o->signal));
+	return NULL;
+}
+
+static void parent_death(void **state)
+{
+	static const char *const expected[] = {
+		"{'outcome':'graceful','cause':'parent-death','stop_signal':{'name':'SIGTERM'}}",
+		"{'outcome':'killed','cause':'parent-death','kill_signal':{'name':'SIGKILL'}}",
+	};
+	struct orphan o = {.f = judge_need(state)};
+	const json_t *rec, *sender;
+	pthread_t thread;
+
+	for (size_t i = 0; i < 2; i++) {
+		o.signal = i ? "9" : "15";
+		assert_int_equal(pthread_create(&thread, NULL, start_orphan, &o), 0);
+		pthread_join(thread, NULL);
+		rec = stop_of(o.f, &o.box);
+		judge_match(rec, expected[i]);
+		sender = jrec_get(rec, i ? "kill_signal.sender" : "stop_signal.sender");
+		judge_match(sender, "{'kind':'kernel'}");
+		assert_int_equal(jrec_int(sender, "pid", 0), getpid());
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a signal that is dropped when it is taken was not heard", dropped_by_default),
+		CLAIM("one that is flushed leaves the evidence incomplete", flushed),
+		CLAIM("one that is blocked until there is a handler was heard", late_handler),
+		CLAIM("a stop is judged by the request that was heard", second_heard),
+		CLAIM("a signal that is raised again in vain is no deafness", reraised),
+		CLAIM("blocked is what every thread blocks", not_all_block),
+		CLAIM("what is raised after a wait is no delivery", waited_then_raised),
+		CLAIM("requests are listed in order, and counted from the first one taken",
+		      hook_then_runtime),
+		CLAIM("a signal before the last exec is told apart", before_exec),
+		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
+		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
+		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),
+	};
+
+	return cmocka_run_group_tests_name("taken", tests, setup, fixture_close);
+}
