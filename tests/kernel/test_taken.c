@@ -310,7 +310,8 @@ static void parent_death(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a signal that is dropped when it is taken was not heard", dropped_by_default),
+		CLAIM("a signal that is dropped when it is taken was not heard",
+		      dropped_by_default),
 		CLAIM("one that is flushed leaves the evidence incomplete", flushed),
 		CLAIM("one that is blocked until there is a handler was heard", late_handler),
 		CLAIM("a stop is judged by the request that was heard", second_heard),

@@ -18,8 +18,8 @@
 
 /* The rows as they stand in the table. */
 static const int order[] = {
-	1,  2,	3,  4,	5,  6,	    7,	ROW_7A, 8,  9,	10, 11, 12,	 13, 14, 15,	  16,
-	ROW_16A, 17, 18, 19, 20, ROW_20A, 21, 22, 23, 24, 25, ROW_25A, 26, 27, ROW_27A, 28, 29,
+	1,	 2,  3,	 4,  5,	 6,	  7,  ROW_7A, 8,  9,  10, 11,	   12, 13, 14,	    15, 16,
+	ROW_16A, 17, 18, 19, 20, ROW_20A, 21, 22,     23, 24, 25, ROW_25A, 26, 27, ROW_27A, 28, 29,
 };
 
 #define ROWS ((int)LEN(order))

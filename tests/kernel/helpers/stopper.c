@@ -339,7 +339,7 @@ static void learns(char **args)
 
 static volatile sig_atomic_t caught;
 
-static void catch(int sig)
+static void catch (int sig)
 {
 	caught = sig;
 }

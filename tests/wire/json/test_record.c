@@ -137,6 +137,34 @@ static void test_unknown_senders(void **state)
 	assert_non_null(strstr(buf_str(&out), "\"cgroup\":null,\"kind\":null},\"target\""));
 }
 
+static const struct record_request two_requests[] = {
+	{.number = 3,
+	 .at_ns = 900,
+	 .dropped_ns = 950,
+	 .reason = UNHEARD_NO_HANDLER,
+	 .target_comm = "sh",
+	 .sender = SENDER_HOST,
+	 .process = {.pid = 77, .comm = "kill"}},
+	{.number = 15,
+	 .at_ns = 1000,
+	 .taken_ns = 1200,
+	 .target_comm = "nginx",
+	 .sender = SENDER_RUNTIME,
+	 .process = {.pid = 812, .comm = "runc"}},
+};
+
+#define TWO_REQUESTS                                                    \
+	",\"requests\":[{\"number\":3,\"name\":\"SIGQUIT\","            \
+	"\"result\":\"delivered\",\"at_boot_ns\":900,"                  \
+	"\"taken_boot_ns\":null,\"dropped_boot_ns\":950,"               \
+	"\"reason\":\"no-handler\",\"target_comm\":\"sh\","             \
+	"\"sender\":{\"pid\":77,\"comm\":\"kill\",\"kind\":\"host\"}}," \
+	"{\"number\":15,\"name\":\"SIGTERM\",\"result\":\"delivered\"," \
+	"\"at_boot_ns\":1000,\"taken_boot_ns\":1200,"                   \
+	"\"dropped_boot_ns\":null,\"reason\":null,"                     \
+	"\"target_comm\":\"nginx\",\"sender\":{\"pid\":812,"            \
+	"\"comm\":\"runc\",\"kind\":\"runtime\"}}],\"requests_total\":7"
+
 static void test_stop(void **state)
 {
 	struct record record = head(RECORD_STOP);
@@ -148,19 +176,6 @@ static void test_stop(void **state)
 		.process = {.pid = 4242, .ns_pid = 1, .comm = "nginx", .start_ns = 42},
 		.stop_signal = {true, 15, 0, 1000, runc()},
 		.kill_signal = {true, 9, 2, 2000, {.kind = SENDER_KERNEL}},
-		.requests = {{.number = 3,
-			      .at_ns = 900,
-			      .dropped_ns = 950,
-			      .reason = UNHEARD_NO_HANDLER,
-			      .target_comm = "sh",
-			      .sender = SENDER_HOST,
-			      .process = {.pid = 77, .comm = "kill"}},
-			     {.number = 15,
-			      .at_ns = 1000,
-			      .taken_ns = 1200,
-			      .target_comm = "nginx",
-			      .sender = SENDER_RUNTIME,
-			      .process = {.pid = 812, .comm = "runc"}}},
 		.n_requests = 7,
 		.inferred = true,
 		.deaf = true,
@@ -180,6 +195,7 @@ static void test_stop(void **state)
 		.pod_terminating = TRI_TRUE,
 		.gaps = 1u << GAP_NAME_LATE | 1u << GAP_EVENTS_LOST,
 	};
+	memcpy(record.stop.requests, two_requests, sizeof(two_requests));
 	assert_record(
 		&record,
 		HEAD_ID("stop") "\"pod\":" POD ",\"container\":" CONTAINER
@@ -189,17 +205,7 @@ static void test_stop(void **state)
 				"\"inferred\":true,\"sender\":" RUNC
 				"},\"kill_signal\":{\"number\":9,\"name\":"
 				"\"SIGKILL\",\"result\":\"already_pending\",\"at_boot_ns\":2000,"
-				"\"sender\":" KERNEL
-				"},\"requests\":[{\"number\":3,\"name\":\"SIGQUIT\","
-				"\"result\":\"delivered\",\"at_boot_ns\":900,"
-				"\"taken_boot_ns\":null,\"dropped_boot_ns\":950,"
-				"\"reason\":\"no-handler\",\"target_comm\":\"sh\","
-				"\"sender\":{\"pid\":77,\"comm\":\"kill\",\"kind\":\"host\"}},"
-				"{\"number\":15,\"name\":\"SIGTERM\",\"result\":\"delivered\","
-				"\"at_boot_ns\":1000,\"taken_boot_ns\":1200,"
-				"\"dropped_boot_ns\":null,\"reason\":null,"
-				"\"target_comm\":\"nginx\",\"sender\":{\"pid\":812,"
-				"\"comm\":\"runc\",\"kind\":\"runtime\"}}],\"requests_total\":7"
+				"\"sender\":" KERNEL "}" TWO_REQUESTS
 				",\"deaf\":true,\"reason\":\"shell\",\"exit\":{\"code\":137,"
 				"\"signal\":0,\"core_dumped\":false,\"at_boot_ns\":3000},"
 				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
