@@ -322,19 +322,6 @@ static __always_inline __u64 record(struct signal_args *a)
 	return emit_signal(a, l, sizeof(*ev));
 }
 
-/* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
-static __always_inline void remember_killed(struct signal_args *a)
-{
-	struct killed k = {.watch_id = a->at.watch_id, .task = (__u64)a->target};
-	__u32 pid = a->target->pid;
-	__u64 inum;
-
-	proc_fill(&k.proc, a->target, false);
-	proc_place(&k.proc, &a->at);
-	k.proc.ns_pid = task_ns_pid(a->target, &inum, false);
-	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
-}
-
 /*
  * A stop signal from outside opens init's stop. One that is ignored is not passed on, one that
  * finds init dying of something else opens nothing. A second one is a repetition, unless the first
@@ -468,7 +455,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
 	bool masked = signal_mask(a->w) & BIT_OF(a->sig);
-	__u64 at_ns;
+	__u64 at_ns, task;
 	bool noisy;
 	__u32 flags;
 
@@ -501,8 +488,12 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (for_init && !init)
 		return;
 	place_sender(a);
-	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
-		remember_killed(a);
+	/* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
+	if (a->sig == SIGKILL && a->info == 1 && a->result == RESULT_DELIVERED &&
+	    watch_recorded(a->w)) {
+		bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+		oom_may_kill(task);
+	}
 	if (a->sig == SIGKILL && watch_recorded(a->w))
 		count_kill(a, for_init);
 	if (!for_init && !forward_take(a, init) && !wanted_by_all(a))

@@ -175,6 +175,7 @@ struct cgroup {
 	struct cgroup_subsys_state self;
 	int level;
 	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[CGROUP_SUBSYS_COUNT];
 	struct cgroup_root *root;
 	struct cgroup *ancestors[1]; /* by level, itself included */
 };
@@ -244,6 +245,7 @@ struct task_struct {
 	struct task_struct *parent; /* whom a tracer has is told to the tracer */
 	struct list_head children;
 	struct list_head sibling; /* in the parent's children */
+	struct list_head thread_node;
 	struct task_struct *group_leader;
 	unsigned long jobctl;
 	__u64 start_boottime; /* ns of CLOCK_BOOTTIME; 5.5 and later */

@@ -325,6 +325,13 @@ static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *
 						      : STOP_UNTAKEN;
 }
 
+/* The OOM killer marks what dies already, too: of what a process sent, or of its namespace's end. */
+static bool died_before_oom(const struct stop_signal *kill)
+{
+	return kill->seen &&
+	       (!(kill->flags & GRACED_SIG_INFO_PRIV) || kill->flags & GRACED_SIG_NS_TEARDOWN);
+}
+
 void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 {
 	stop->exit_seen = true;
@@ -338,7 +345,8 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 		stop->hearing |= hearing_at_exit(stop, exit);
 	}
 	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
-	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
+	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim &&
+	    !died_before_oom(&stop->kill)) {
 		stop->oom_victim = true;
 		stop->oom = OOM_LEVEL_UNKNOWN;
 	}
