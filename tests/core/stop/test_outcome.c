@@ -11,14 +11,24 @@
 #define CORE	     0x80u
 #define SIG_BIT(n)   (1ULL << ((n)-1))
 #define ROW_27A	     OUTCOME_ROW_27A
-#define ROWS	     30
+#define ROW_5A	     OUTCOME_ROW_5A
+
+/* The rows as they stand in the table. */
+static const int order[] = {
+	1,  2,	3,  4,	5,  ROW_5A, 6,	7,  8,	9,  10, 11, 12,	     13, 14, 15,
+	16, 17, 18, 19, 20, 21,	    22, 23, 24, 25, 26, 27, ROW_27A, 28, 29,
+};
+
+#define ROWS ((int)LEN(order))
 
 /* Where a row stands in the table, from 1. */
 static int place_of(int row)
 {
-	if (row == ROW_27A)
-		return 28;
-	return row <= 27 ? row : row + 1;
+	int place = 0;
+
+	while (order[place] != row)
+		place++;
+	return place + 1;
 }
 
 /* One set of facts for every row that meets its condition and no earlier one's. */
@@ -45,6 +55,14 @@ static const struct {
 	 OUTCOME_OOM_KILLED,
 	 CAUSE_OOM_UNKNOWN,
 	 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_UNKNOWN}},
+	{ROW_5A,
+	 OUTCOME_OOM_KILLED,
+	 CAUSE_OOM_USERSPACE,
+	 {.status_seen = true,
+	  .status = 9,
+	  .kill_seen = true,
+	  .kill_from = RELATION_HOST,
+	  .kill_by_oomd = true}},
 	{6, OUTCOME_KILLED, CAUSE_UNKNOWN, {.status_seen = true, .status = 9}},
 	{7,
 	 OUTCOME_KILLED,
@@ -225,6 +243,41 @@ static void test_first_match(void **state)
 		{5,
 		 "an OOM victim whose kill was not seen",
 		 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_UNKNOWN}},
+		{ROW_5A,
+		 "a daemon's kill that its own request went before",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_HOST,
+		  .kill_by_oomd = true,
+		  .kill_escalates = true,
+		  .kill_early = true,
+		  .request_by_oomd = true,
+		  .request_open = true}},
+		{ROW_5A,
+		 "a daemon's request that it died of",
+		 {.status_seen = true,
+		  .status = 15,
+		  .request_open = true,
+		  .request_by_oomd = true,
+		  .request_sigs = SIG_BIT(15)}},
+		{ROW_5A,
+		 "a daemon's request that it heard",
+		 {.status_seen = true,
+		  .request_open = true,
+		  .request_by_oomd = true,
+		  .request_heard = true}},
+		{27,
+		 "a daemon's request that it did not hear",
+		 {.status_seen = true, .request_open = true, .request_by_oomd = true}},
+		{11,
+		 "a manager's kill after a daemon's request",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_MANAGER,
+		  .request_open = true,
+		  .request_by_oomd = true}},
 		{6,
 		 "a kill unseen in an open request",
 		 {.status_seen = true, .status = 9, .request_open = true, .request_heard = true}},
@@ -367,6 +420,11 @@ static bool holds(const struct outcome_facts *f, int row)
 	if (row >= 20 && row <= 24)
 		return s && f->fatal_from == crashers[row - 20];
 	switch (row) {
+	case ROW_5A:
+		if (s == 9)
+			return f->kill_by_oomd;
+		return f->request_by_oomd &&
+		       (s ? s <= 64 && f->request_sigs & SIG_BIT(s) : f->request_heard);
 	case 6:
 		return s == 9 &&
 		       (!f->kill_seen || (is_unknown(f->kill_from) && !f->kill_escalates));
@@ -421,9 +479,11 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 		f.kill_ns_teardown = f.kill_from == RELATION_KERNEL && bits >> 18 & 1;
 		f.kill_escalates = f.request_open && bits >> 19 & 1;
 		f.kill_early = f.request_open && bits >> 20 & 1;
+		f.kill_by_oomd = f.kill_from == RELATION_HOST && bits >> 24 & 1;
 	}
 	if (f.request_open) {
 		f.request_heard = bits >> 21 & 1;
+		f.request_by_oomd = bits >> 25 & 1;
 		f.request_sigs = bits >> 22 & 1 ? ~0ULL : SIG_BIT(15);
 	} else {
 		f.stopped_inside = bits >> 23 & 1;
@@ -433,28 +493,28 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 
 static void test_sweep(void **state)
 {
-	uint64_t seed = 20, reached[ROWS + 1] = {};
+	uint64_t seed = 20, reached[LEN(order)] = {};
 
 	for (uint32_t status = 0; status <= 0xffff; status++) {
 		for (int i = 0; i < 60; i++) {
 			struct outcome_facts f;
 			struct outcome_verdict got;
-			int row = 1;
+			int place = 0;
 
 			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 			f = facts_of(i % 3 ? status & 0xff : status, seed >> 20);
 			got = outcome_decide(&f);
-			while (!holds(&f, row))
-				row = row == 27 ? ROW_27A : row == ROW_27A ? 28 : row + 1;
-			if (got.row != row)
+			while (!holds(&f, order[place]))
+				place++;
+			if (got.row != order[place])
 				fail_msg("status %x, bits %llx: row %d, not %d", f.status,
-					 (unsigned long long)seed >> 20, got.row, row);
-			reached[row]++;
+					 (unsigned long long)seed >> 20, got.row, order[place]);
+			reached[place]++;
 		}
 	}
-	for (int row = 1; row <= ROWS; row++)
-		if (!reached[row])
-			fail_msg("no facts reach row %d", row);
+	for (int place = 0; place < ROWS; place++)
+		if (!reached[place])
+			fail_msg("no facts reach row %d", order[place]);
 }
 
 /* Contradictions, and numbers that are no member of an enum. */
@@ -475,7 +535,7 @@ static void test_any_facts(void **state)
 		f.kill_early = seed >> 56 & 1;
 		f.kill_escalates = seed >> 57 & 1;
 		got = outcome_decide(&f);
-		assert_in_range(got.row, 1, ROWS);
+		assert_in_range(place_of(got.row), 1, ROWS);
 		assert_in_range(got.outcome, 0, OUTCOME_COUNT - 1);
 		assert_in_range(got.cause, 0, CAUSE_COUNT - 1);
 		assert_true(strcmp(outcome_name(got.outcome), "unknown") || !f.status_seen);

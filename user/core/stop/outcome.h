@@ -32,6 +32,7 @@ enum cause {
 	CAUSE_OOM_POD,
 	CAUSE_OOM_NODE,
 	CAUSE_OOM_UNKNOWN,
+	CAUSE_OOM_USERSPACE,
 	CAUSE_PID_NAMESPACE,
 	CAUSE_KERNEL,
 	CAUSE_SELF,
@@ -103,7 +104,9 @@ struct outcome_facts {
 	bool kill_ns_teardown;	 /* ... is a dying PID 1 of a pid namespace that init is in */
 	bool kill_escalates;	 /* by a manager as the request was, or by the request's sender */
 	bool kill_early;	 /* grace known, and earlier than it allows */
+	bool kill_by_oomd;	 /* its sender is a daemon that frees memory */
 	bool request_open;
+	bool request_by_oomd;
 	bool request_heard;
 	uint64_t request_sigs;	  /* stop-set signals sent in it: bit n-1 for signal n */
 	bool stopped_inside;	  /* it heard a stop signal from its own container shortly before */
@@ -112,8 +115,9 @@ struct outcome_facts {
 };
 
 #define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
+#define OUTCOME_ROW_5A	31 /* stands between 5 and 6 */
 
-/* Rows are numbered 1 to 29 as they follow each other, and OUTCOME_ROW_27A. */
+/* Rows are numbered 1 to 29 as they follow each other, and those above. */
 struct outcome_verdict {
 	enum outcome outcome;
 	enum cause cause;
