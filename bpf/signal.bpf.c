@@ -482,6 +482,18 @@ static __always_inline struct graced_init *init_of(const struct signal_args *a, 
 	return bpf_map_lookup_elem(&inits, &a->at.watch_id);
 }
 
+/* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
+static __always_inline void kill_seen(struct signal_args *a, const __u64 *ctx, bool for_init)
+{
+	__u64 task;
+
+	if (a->info == 1 && a->result == RESULT_DELIVERED && watch_recorded(a->w)) {
+		bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+		oom_may_kill(task);
+	}
+	count_kill(a, for_init);
+}
+
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
 	/* Loaded before the ways part: see lineage_see(). */
@@ -490,7 +502,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
 	bool masked = signal_mask(a->w) & BIT_OF(a->sig);
-	__u64 at_ns, task;
+	__u64 at_ns;
 	bool noisy;
 	__u32 flags;
 
@@ -523,14 +535,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (for_init && !init)
 		return;
 	place_sender(a);
-	/* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
-	if (a->sig == SIGKILL && a->info == 1 && a->result == RESULT_DELIVERED &&
-	    watch_recorded(a->w)) {
-		bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
-		oom_may_kill(task);
-	}
 	if (a->sig == SIGKILL)
-		count_kill(a, for_init);
+		kill_seen(a, ctx, for_init);
 	if (!for_init && !forward_take(a, init) && !wanted_by_all(a))
 		return;
 	if (!for_init && a->flags & NOISY) {
