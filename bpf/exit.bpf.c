@@ -159,6 +159,7 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 	}
 	if (init) {
 		i->pid = 0;
+		w->ending_pid = e.task->tgid;
 		doom_end(at.watch_id);
 		reap_expect(&e, w, at.watch_id);
 	}

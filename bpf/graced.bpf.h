@@ -37,8 +37,7 @@ GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
 GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
 /* Cgroups that users other than root make may be containers. */
 GRACED_SHARED const volatile bool cfg_delegated;
-GRACED_SHARED const volatile __u32 cfg_part;	  /* of what no step leads to: enum graced_part */
-GRACED_SHARED const volatile bool cfg_oom_by_pid; /* mark_victim has a pid, not a task */
+GRACED_SHARED const volatile __u32 cfg_part; /* of what no step leads to: enum graced_part */
 
 GRACED_SHARED __u64 last_wake_ns;
 
@@ -189,19 +188,11 @@ GRACED_SHARED struct {
 	__type(value, __u8);
 } gate SEC(".maps");
 
-/* The processes that the kernel killed last, by thread: for a mark_victim that has no more. */
-struct killed {
-	__u64 watch_id;
-	__u64 task; /* the thread, a number */
-	struct graced_proc proc;
-};
-
-GRACED_SHARED struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 256);
-	__type(key, __u32);
-	__type(value, struct killed);
-} killed SEC(".maps");
+/*
+ * The kernel itself sends a SIGKILL to a process of a container, a thread as a number, which was
+ * not dying: it may be the OOM killer. Defined once, in oom.bpf.c, as watch_walk() is in maps.bpf.c.
+ */
+__u32 oom_may_kill(__u64 task);
 
 static __always_inline struct cgroup *cgroup_parent(struct cgroup *cg)
 {

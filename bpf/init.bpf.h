@@ -24,31 +24,14 @@
 
 #include "task.bpf.h"
 
-static __always_inline bool is_letter(__u64 name)
-{
-	__u8 c = name;
+#include "graced/runtime.h"
 
-	return c >= 'a' && c <= 'z';
-}
-
-/*
- * Whether a program of that name, its first 15 bytes, is a runtime or a copy that a runtime made of
- * itself in memory: runc, crun, youki and criu, also as in "runc.amd64", ".runc-wrapped" and
- * "memfd:runc_cloned:/proc/self/exe".
- */
+/* Whether a program of that name, its first 15 bytes, is a runtime or a copy that a runtime made of
+ * itself in memory. */
 static __always_inline bool is_runtime_name(__u64 low, __u64 high)
 {
-	const __u64 memfd = 0x3a64666d656d; /* "memfd:" */
-	const __u32 runc = 0x636e7572, crun = 0x6e757263, criu = 0x75697263;
-	const __u64 youki = 0x696b756f79;
-
-	if ((low & 0xffffffffffff) == memfd)
-		low = low >> 48 | high << 16;
-	if ((low & 0xff) == '.')
-		low >>= 8;
-	if ((__u32)low == runc || (__u32)low == crun || (__u32)low == criu)
-		return !is_letter(low >> 32);
-	return (low & 0xffffffffff) == youki && !is_letter(low >> 40);
+	graced_name_plain(&low, &high);
+	return graced_makes_containers(low);
 }
 
 /* The program that a process runs, by reads: whether it is a runtime's, and its size. */

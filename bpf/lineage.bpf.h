@@ -48,7 +48,7 @@ static __always_inline void see_ancestor(struct lineage *l, int i, struct task_s
 					 const struct place *child, const bool typed)
 {
 	struct task_struct *leader = MEMBER(typed, t, group_leader);
-	struct cgroup *cg = task_cgroup_of(t, typed);
+	struct cgroup *cg = task_cgroup_of(leader, typed);
 	__u64 execs = MEMBER(typed, leader, self_exec_id);
 	struct graced_proc *p = &l->record.ancestors[i];
 	struct place at;

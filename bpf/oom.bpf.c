@@ -6,11 +6,15 @@
  * exactly the level whose limit was hit before it chooses a victim. Comparing that count with what
  * was seen last at each level gives the level without a probe on out_of_memory(), on cgroup v1 and
  * v2 alike. With memory.oom.group one event has many victims: they share the level of the first.
+ *
+ * __oom_kill_process() (mm/oom_kill.c) sends SIGKILL to the victim, marks it, and sends SIGKILL to
+ * every other process that shares its memory, without a mark. A process that is dying already is
+ * marked, too, so that it may use the last of the memory: that is no OOM kill.
  */
 #include "cost.bpf.h"
-#include "task.bpf.h"
+#include "stop.bpf.h"
 
-#define LEVELS_MAX   24
+#define CLIMB	     32		   /* squared: so many levels are looked at */
 #define GROUP_GAP_NS 1000000000ULL /* between victims of one event; each is logged on the console */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -38,7 +42,7 @@ struct {
 	__u32 moved;  /* how many levels' counts moved */
 	bool watched; /* a level had an entry */
 	bool below;   /* a count below the container is not zero */
-	bool unknown; /* a level had no base line */
+	bool unknown; /* a level had no base line, or was not looked at */
 	bool group;   /* a level is killed as a whole */
 } levels;
 
@@ -46,8 +50,16 @@ struct {
 	__u64 killer;
 	__u64 at_ns;
 	__u64 level_id;
+	__u64 mm; /* the victim's memory, a number */
+	__u64 marker;
 	__u32 flags;
 } last;
+
+/* The last SIGKILL by the kernel to a process of a container that was not dying. */
+struct {
+	__u64 killer;
+	__u64 task; /* the thread, a number */
+} kill;
 
 static __always_inline __u64 oom_events(struct cgroup_subsys_state *css)
 {
@@ -104,14 +116,43 @@ __noinline __u64 level_look(__u64 css)
 	return (__u64)BPF_CORE_READ(at, parent);
 }
 
-static __always_inline void levels_find(struct task_struct *t)
+__noinline __u64 levels_climb(__u64 css)
+{
+	for (int i = 0; i < CLIMB && css; i++)
+		css = level_look(css);
+	return css;
+}
+
+/* The css of an ancestor of that level, of the memory controller; 0: not known, as until 6.1. */
+static __always_inline __u64 css_at(__u64 css, __u32 level, __u32 ssid)
+{
+	void *slot = BPF_CORE_READ((struct cgroup_subsys_state *)css, cgroup);
+	struct cgroup *up = NULL;
+
+	if (bpf_core_field_exists(struct cgroup___ids, ancestor_ids))
+		return 0;
+	if (BPF_CORE_READ((struct cgroup *)slot, level) < (int)level)
+		return 0;
+	slot += bpf_core_field_offset(struct cgroup, ancestors);
+	bpf_probe_read_kernel(&up, sizeof(up), slot + level * sizeof(up));
+	return (__u64)BPF_CORE_READ(up, subsys[ssid]);
+}
+
+/* What is below a container may be as deep as its processes like: beyond a bound it is passed over,
+ * and then only a level at or above the container can be known. */
+static __always_inline void levels_find(struct task_struct *t, __u32 level)
 {
 	__u32 ssid = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
 	__u64 css = (__u64)BPF_CORE_READ(t, cgroups, subsys[ssid]);
 
 	__builtin_memset(&levels, 0, sizeof(levels));
-	for (int i = 0; i < LEVELS_MAX && css; i++)
-		css = level_look(css);
+	for (int i = 0; i < CLIMB && css; i++)
+		css = levels_climb(css);
+	if (!css)
+		return;
+	levels.unknown = true;
+	if (cfg_memory_ids)
+		levels_climb(css_at(css, level, ssid));
 }
 
 static __always_inline __u32 level_flags(void)
@@ -125,11 +166,12 @@ static __always_inline __u32 level_flags(void)
 	return levels.unknown ? 0 : GRACED_OOM_LEVEL_KNOWN;
 }
 
-static __always_inline void level_settle(void)
+/* shared: it is killed for the victim that was marked just before. */
+static __always_inline void level_settle(bool shared)
 {
 	__u64 killer = bpf_get_current_pid_tgid(), now = bpf_ktime_get_boot_ns();
 
-	if (levels.moved || !levels.group || last.killer != killer ||
+	if (levels.moved || !(levels.group || shared) || last.killer != killer ||
 	    now - last.at_ns > GROUP_GAP_NS) {
 		last.killer = killer;
 		last.level_id = levels.id;
@@ -138,14 +180,12 @@ static __always_inline void level_settle(void)
 	last.at_ns = now;
 }
 
-static __always_inline void record(struct graced_watch *w, __u64 id,
-				   const struct graced_proc *victim, struct task_struct *t)
+static __always_inline void record(struct graced_watch *w, const struct graced_proc *victim)
 {
+	__u64 id = victim->watch_id;
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &id);
 	struct graced_ev_oom *ev;
 
-	levels_find(t);
-	level_settle();
 	__sync_fetch_and_add(&w->counts.oom_kills, 1);
 	ev = emit_begin(GRACED_EV_OOM, sizeof(*ev), id, w);
 	if (!ev)
@@ -159,9 +199,9 @@ static __always_inline void record(struct graced_watch *w, __u64 id,
 	emit_end(ev, GRACED_SOON);
 }
 
-static __always_inline void task_marked(const __u64 *ctx)
+/* killed: it did not die already. */
+static __always_inline void victim_seen(struct task_struct *t, bool killed, bool shared)
 {
-	struct task_struct *t = (void *)ctx[0];
 	struct graced_proc victim;
 	struct graced_watch *w;
 	struct place at;
@@ -170,17 +210,59 @@ static __always_inline void task_marked(const __u64 *ctx)
 	w = watch_of_read(task_cgroup_of(t, false), &at);
 	if (!watch_recorded(w))
 		return;
+	levels_find(t, w->level);
+	level_settle(shared);
+	if (!killed)
+		return;
 	proc_fill(&victim, t, false);
 	proc_place(&victim, &at);
 	victim.ns_pid = task_ns_pid(t, &inum, false);
-	record(w, at.watch_id, &victim, t);
+	record(w, &victim);
+}
+
+static __always_inline void task_marked(struct task_struct *t)
+{
+	__u64 marker = bpf_get_current_pid_tgid();
+
+	last.mm = (__u64)BPF_CORE_READ(t, signal, oom_mm);
+	last.marker = marker;
+	victim_seen(t, kill.killer == marker && kill.task == (__u64)t, false);
+	kill.task = 0;
+}
+
+/* The leader may have left, with other threads alive. */
+static __always_inline __u64 mm_of(struct task_struct *leader)
+{
+	__u64 mm = (__u64)BPF_CORE_READ(leader, mm);
+	void *next = BPF_CORE_READ(leader, thread_node.next);
+
+	next -= bpf_core_field_offset(struct task_struct, thread_node);
+	return mm ?: (__u64)BPF_CORE_READ((struct task_struct *)next, mm);
+}
+
+/* Only what exits kills in the kernel's name for other reasons, and often: the init of a namespace,
+ * a tracer. */
+__noinline __u32 oom_may_kill(__u64 task)
+{
+	struct task_struct *current = (void *)bpf_get_current_task(), *t = (void *)task;
+
+	if (BPF_CORE_READ(current, flags) & PF_EXITING)
+		return 0;
+	kill.killer = bpf_get_current_pid_tgid();
+	kill.task = task;
+	if (last.marker != kill.killer || !last.mm)
+		return 0;
+	t = BPF_CORE_READ(t, group_leader);
+	if (mm_of(t) == last.mm)
+		victim_seen(t, true, true);
+	return 0;
 }
 
 SEC("tp_btf/mark_victim")
 int on_oom_task(__u64 *ctx)
 {
 	cost_begin(GRACED_HOOK_OOM);
-	task_marked(ctx);
+	task_marked((void *)ctx[0]);
 	cost_end(GRACED_HOOK_OOM);
 	return 0;
 }
@@ -188,22 +270,14 @@ int on_oom_task(__u64 *ctx)
 /*
  * Before kernel commit 72ba14deb40a ("mm: update mark_victim tracepoints fields") the argument is
  * a thread's pid. The victim is the one that got the SIGKILL a moment ago, still held by the
- * killer; without one (current was dying anyhow) nothing is known about it.
+ * killer; of any other nothing is known.
  */
 static __always_inline void pid_marked(__u32 pid)
 {
-	struct killed *k = bpf_map_lookup_elem(&killed, &pid);
-	struct graced_watch *w;
-	struct task_struct *t;
-	__u64 id;
+	struct task_struct *t = (void *)kill.task;
 
-	if (!k)
-		return;
-	id = k->watch_id;
-	t = (void *)k->task;
-	w = bpf_map_lookup_elem(&watched, &id);
-	if (w && BPF_CORE_READ(t, pid) == pid)
-		record(w, id, &k->proc, t);
+	if (t && kill.killer == bpf_get_current_pid_tgid() && BPF_CORE_READ(t, pid) == pid)
+		task_marked(t);
 }
 
 SEC("tp_btf/mark_victim")

@@ -31,12 +31,17 @@ static __always_inline __s32 info_code(__u64 info)
 	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
 }
 
-static __always_inline bool is_ns_teardown(const struct signal_args *a)
+/* Current is PID 1 of a pid namespace that dies. */
+static __always_inline bool ends_namespace(void)
 {
 	struct task_struct *current = (void *)bpf_get_current_task();
 
-	return a->info == 1 && a->sig == SIGKILL && BPF_CORE_READ(current, flags) & PF_EXITING &&
-	       task_is_ns_init(current);
+	return BPF_CORE_READ(current, flags) & PF_EXITING && task_is_ns_init(current);
+}
+
+static __always_inline bool is_ns_teardown(const struct signal_args *a)
+{
+	return a->info == 1 && a->sig == SIGKILL && ends_namespace();
 }
 
 static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_struct *signal,
@@ -58,17 +63,39 @@ static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_s
 	return flags;
 }
 
-/* A dying PID 1 kills its namespace; it is the container's init if it came from outside. */
-static __always_inline bool dying_init(struct signal_args *a)
+/* Counts a kill if PID 1 of the namespace that pid, a pointer, has at that level is the init of a
+ * container and dies. */
+__noinline __u32 collateral_at(__u64 pid, __u32 level)
 {
-	struct task_struct *current = (void *)bpf_get_current_task();
-	struct place parent;
+	struct pid *own = (void *)pid;
+	struct task_struct *reaper;
+	struct graced_watch *w;
+	struct upid up = {};
+	struct place at;
 
-	if (!(a->flags & GRACED_SIG_NS_TEARDOWN))
-		return false;
-	current = BPF_CORE_READ(current, real_parent);
-	watch_of_read(task_cgroup_of(current, false), &parent);
-	return parent.watch_id != a->sender_at.watch_id;
+	bpf_core_read(&up, sizeof(up), &own->numbers[level]);
+	reaper = BPF_CORE_READ(up.ns, child_reaper);
+	w = watch_of_read(task_cgroup_of(reaper, false), &at);
+	if (!w || !w->ending_pid || w->ending_pid != (__u32)BPF_CORE_READ(reaper, tgid))
+		return 0;
+	__sync_fetch_and_add(&w->counts.collateral, 1);
+	return 1;
+}
+
+#define PIDNS_LEVELS 32 /* MAX_PID_NS_LEVEL */
+
+/*
+ * A dying PID 1 kills what is in its namespace and in those below it. One of these may die of that
+ * at once, and on another CPU kill what is in its own before the first comes to it.
+ */
+__noinline __u32 collateral_count(void)
+{
+	struct pid *pid = task_tgid((void *)bpf_get_current_task());
+	__u32 level = BPF_CORE_READ(pid, level);
+
+	for (__u32 i = 0; i < PIDNS_LEVELS && i < level; i++)
+		collateral_at((__u64)pid, level - i);
+	return 0;
 }
 
 /*
@@ -78,18 +105,26 @@ static __always_inline bool dying_init(struct signal_args *a)
  */
 static __always_inline void count_kill(struct signal_args *a, bool for_init)
 {
-	struct graced_watch *dying;
-	__u64 id = a->sender_at.watch_id;
-
 	if (a->result != RESULT_DELIVERED || a->flags & GRACED_SIG_TARGET_ZOMBIE)
 		return;
-	if (!for_init)
+	if (!for_init && watch_recorded(a->w))
 		__sync_fetch_and_add(&a->w->counts.kills, 1);
-	if (!dying_init(a))
+	if (a->flags & GRACED_SIG_NS_TEARDOWN)
+		collateral_count();
+}
+
+/* A SIGKILL to a process outside of containers, which may be in the pid namespace of one. */
+static __always_inline void outside_killed(const __u64 *ctx)
+{
+	struct task_struct *t;
+	__u64 info;
+
+	bpf_probe_read_kernel(&info, sizeof(info), &ctx[1]);
+	if (info != 1 || ctx[4] != RESULT_DELIVERED || !ends_namespace())
 		return;
-	dying = bpf_map_lookup_elem(&watched, &id);
-	if (dying)
-		__sync_fetch_and_add(&dying->counts.collateral, 1);
+	bpf_probe_read_kernel(&t, sizeof(t), &ctx[2]);
+	if (BPF_CORE_READ(t, signal, live.counter))
+		collateral_count();
 }
 
 static __always_inline void suppress(struct signal_args *a)
@@ -244,7 +279,7 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 		__sync_fetch_and_add(&vain_kills, 1);
 		return true;
 	}
-	watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), &from);
+	watch_of_read(process_cgroup((void *)bpf_get_current_task(), false), &from);
 	if (from.watch_id != a->at.watch_id) {
 		take_one(&w->vain_left);
 		return false;
@@ -260,9 +295,9 @@ static __always_inline void place_sender(struct signal_args *a)
 	struct graced_watch *w;
 
 	if (loads_may_fail())
-		w = watch_of(task_cgroup(bpf_get_current_task_btf()), &a->sender_at);
+		w = watch_of(process_cgroup(bpf_get_current_task_btf(), true), &a->sender_at);
 	else
-		w = watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false),
+		w = watch_of_read(process_cgroup((void *)bpf_get_current_task(), false),
 				  &a->sender_at);
 	a->sender_kind = w ? w->kind : 0;
 }
@@ -395,19 +430,6 @@ static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 	return emit_signal(a, l, sizeof(*ev));
 }
 
-/* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
-static __always_inline void remember_killed(struct signal_args *a)
-{
-	struct killed k = {.watch_id = a->at.watch_id, .task = (__u64)a->target};
-	__u32 pid = a->target->pid;
-	__u64 inum;
-
-	proc_fill(&k.proc, a->target, false);
-	proc_place(&k.proc, &a->at);
-	k.proc.ns_pid = task_ns_pid(a->target, &inum, false);
-	bpf_map_update_elem(&killed, &pid, &k, BPF_ANY);
-}
-
 /*
  * A stop signal from outside opens init's stop. One that is ignored is not passed on, one that
  * finds init dying of something else opens nothing. A second one is a repetition, unless the first
@@ -536,6 +558,18 @@ static __always_inline struct graced_init *init_of(const struct signal_args *a, 
 	return bpf_map_lookup_elem(&inits, &a->at.watch_id);
 }
 
+/* An OOM kill is seen as the kernel's SIGKILL first, and by mark_victim after that. */
+static __always_inline void kill_seen(struct signal_args *a, const __u64 *ctx, bool for_init)
+{
+	__u64 task;
+
+	if (a->info == 1 && a->result == RESULT_DELIVERED && watch_recorded(a->w)) {
+		bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+		oom_may_kill(task);
+	}
+	count_kill(a, for_init);
+}
+
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
 	/* Loaded before the ways part: see lineage_see(). */
@@ -575,10 +609,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (for_init && !init)
 		return;
 	place_sender(a);
-	if (cfg_oom_by_pid && a->sig == SIGKILL && a->info == 1 && watch_recorded(a->w))
-		remember_killed(a);
-	if (a->sig == SIGKILL && watch_recorded(a->w))
-		count_kill(a, for_init);
+	if (a->sig == SIGKILL)
+		kill_seen(a, ctx, for_init);
 	if (!for_init && !forward_take(a, init) && !wanted_by_all(a))
 		return;
 	if (!for_init && a->flags & NOISY) {
@@ -598,8 +630,11 @@ static __always_inline void signal_look(const __u64 *ctx, __u32 sig)
 	struct signal_args a = {.target = (void *)ctx[2]};
 
 	a.w = container_at(task_cgroup(a.target), &a.at);
-	if (!a.w && !cfg_all)
+	if (!a.w && !cfg_all) {
+		if (sig == SIGKILL)
+			outside_killed(ctx);
 		return;
+	}
 	a.sig = sig;
 	a.result = ctx[4];
 	signal_seen(&a, ctx);

@@ -9,7 +9,6 @@
 #define SIGNAL_STOPPED	  0x01 /* SIGNAL_STOP_STOPPED */
 #define SIGNAL_GROUP_EXIT 0x04
 #define SIGNAL_UNKILLABLE 0x40
-#define PF_EXITING	  0x04
 #define PF_FORKNOEXEC	  0x40
 #define PF_FROZEN	  0x00010000 /* until 5.13 and beyond, see is_stopped() */
 #define TASK_TRACED	  0x0008

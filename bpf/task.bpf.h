@@ -12,6 +12,8 @@
 
 #include "graced.bpf.h"
 
+#define PF_EXITING 0x04 /* include/linux/sched.h */
+
 /*
  * Whether a load from a bad pointer gives 0, as it should. 5.10 stops with an oops where it is
  * NULL, or where the program has functions; kernels with this helper are late enough, and have
@@ -40,6 +42,19 @@ static __always_inline struct cgroup *task_cgroup_of(struct task_struct *t, cons
 static __always_inline struct cgroup *task_cgroup(struct task_struct *t)
 {
 	return task_cgroup_of(t, true);
+}
+
+/*
+ * That of its process: in a hierarchy of cgroup v1 each thread may be in another one. A leader that
+ * has left stays where it was.
+ */
+static __always_inline struct cgroup *process_cgroup(struct task_struct *t, const bool typed)
+{
+	struct task_struct *leader = MEMBER(typed, t, group_leader);
+
+	if (MEMBER(typed, leader, flags) & PF_EXITING)
+		return task_cgroup_of(t, typed);
+	return task_cgroup_of(leader, typed);
 }
 
 static __always_inline struct pid *task_tgid(struct task_struct *t)

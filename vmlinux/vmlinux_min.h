@@ -175,6 +175,7 @@ struct cgroup {
 	struct cgroup_subsys_state self;
 	int level;
 	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[CGROUP_SUBSYS_COUNT];
 	struct cgroup_root *root;
 	struct cgroup *ancestors[1]; /* by level, itself included */
 };

@@ -320,7 +320,8 @@ struct graced_watch {
 	 */
 	__u32 populated;
 	__u32 part; /* where it is; see enum graced_part */
-	__u32 pad;
+	/* Of its last init that has exited: what is in its pid namespace is killed after that. */
+	__u32 ending_pid;
 };
 
 /*

@@ -165,6 +165,8 @@ static void collateral_kills_count_the_processes_an_init_takes_along(void **stat
 		{"children of many threads", {"family", "7", "5", "0", "3"}, 7},
 		{"children that are dead already", {"family", "2", "1", "11", "3"}, 2},
 		{"nothing, after a namespace below lost three", {"nested", "3", "3"}, 0},
+		{"a namespace below with six in it", {"inner", "6"}, 7},
+		{"nothing, as the namespace below went before", {"inner", "6", "1"}, 0},
 	};
 	struct fixture *f = judge_need(state);
 
@@ -184,6 +186,45 @@ static void collateral_kills_count_the_processes_an_init_takes_along(void **stat
 		truth.stop = &sent;
 		judge_box(f, &box, truth);
 	}
+}
+
+/* In a namespace that is shared each container's processes are those of the sandbox, too, and what
+ * is in namespaces of their own dies with these. */
+static void in_a_shared_namespace_the_sandbox_takes_all_along(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box sandbox, box;
+	struct proc guest;
+	struct proc_end end;
+	const json_t *rec;
+	struct sent sent;
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &sandbox);
+	judge_start(f,
+		    &(struct box_spec){.prog = "tenant",
+				       .argv = BOX_ARGV("inner", "15", "1"),
+				       .pod_of = &sandbox,
+				       .pidns_of = &sandbox},
+		    &box);
+	/* From the host, in no container. */
+	assert_int_equal(box_exec(&f->tree, &sandbox, "workload", true, BOX_ARGV("deaf"), &guest),
+			 0);
+	assert_int_equal(cg_enter(f->tree.root, guest.pid), 0);
+	/* A namespace of its own ends before it does, and none of its container's dies of that. */
+	judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	rec = tracer_await_stop(f->tracer, &box);
+	judge_match(rec,
+		    "{'outcome':'graceful','collateral_kills':0,'evidence':{'complete':true}}");
+	assert_int_equal(box_remove(&box), 0);
+	judge_send(f, SEND_RUNTIME, &sandbox, SIGTERM, &sent);
+	assert_int_equal(proc_wait(&guest, &end), 0);
+	proc_free(&guest);
+	assert_int_equal(proc_wait(&sandbox.proc, &end), 0);
+	rec = tracer_await_stop(f->tracer, &sandbox);
+	judge_match(rec,
+		    "{'outcome':'graceful','collateral_kills':1,'evidence':{'complete':true}}");
+	assert_int_equal(box_remove(&sandbox), 0);
 }
 
 /* --- ptrace --- */
@@ -233,6 +274,8 @@ int main(void)
 		      a_shared_namespace_s_end_is_the_cause_even_after_a_request),
 		CLAIM("collateral_kills counts the processes that an init takes along",
 		      collateral_kills_count_the_processes_an_init_takes_along),
+		CLAIM("... in a namespace that is shared, and from the host, too",
+		      in_a_shared_namespace_the_sandbox_takes_all_along),
 		CLAIM("the exit-kill of a tracer is the kernel's",
 		      a_tracer_s_exit_kill_is_the_kernel_s),
 	};

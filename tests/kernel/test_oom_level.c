@@ -34,7 +34,7 @@ static void make(struct kernhalf *k, struct scene *s)
 }
 
 /* A process in the cgroup below the container takes more than any limit. */
-static void run_out(const struct scene *s)
+static void run_out(const char *dir)
 {
 	const size_t size = 96 * MIB;
 	pid_t pid = fork();
@@ -45,7 +45,7 @@ static void run_out(const struct scene *s)
 		void *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				 -1, 0);
 
-		if (all == MAP_FAILED || cg_enter(s->below, getpid()))
+		if (all == MAP_FAILED || cg_enter(dir, getpid()))
 			_exit(1);
 		memset(all, 1, size);
 		_exit(0);
@@ -54,15 +54,20 @@ static void run_out(const struct scene *s)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void expect_level(const struct scene *s, uint32_t flags, uint64_t level)
+static void expect_level_in(const struct scene *s, const char *dir, uint32_t flags, uint64_t level)
 {
-	run_out(s);
+	run_out(dir);
 	kernhalf_drain(s->k);
 	assert_int_equal(s->k->n_ooms, 1);
 	assert_int_equal(s->k->ooms[0].hdr.watch_id, kernhalf_id(s->container));
 	/* What comes in first is taken for the init. */
 	assert_int_equal(s->k->ooms[0].flags & ~(uint32_t)GRACED_OOM_INIT, flags);
 	assert_int_equal(s->k->ooms[0].level_id, level);
+}
+
+static void expect_level(const struct scene *s, uint32_t flags, uint64_t level)
+{
+	expect_level_in(s, s->below, flags, level);
 }
 
 static void limit(const struct scene *s, const char *dir, uint64_t bytes)
@@ -89,9 +94,41 @@ static void the_level_is_that_of_the_limit(void **state)
 	assert_int_equal(cg_sweep(s.container), 0);
 }
 
+/* What runs in a container may make cgroups as deep as it likes. */
+static void the_level_is_found_from_any_depth(void **state)
+{
+	static const int depths[] = {23, 24, 25, 100};
+	struct kernhalf *k = kernhalf_need(state);
+	struct scene s;
+
+	if (!k->tree.hier.memory)
+		skip();
+	for (size_t i = 0; i < LEN(depths); i++) {
+		char deep[2 * HIER_PATH_MAX];
+		size_t used;
+
+		print_message("%d levels\n", depths[i]);
+		make(k, &s);
+		limit(&s, s.container, 32 * MIB);
+		used = (size_t)snprintf(deep, sizeof(deep), "%s", s.below);
+		for (int level = 1; level < depths[i]; level++) {
+			used += (size_t)snprintf(deep + used, sizeof(deep) - used, "/d");
+			assert_int_equal(hier_make(&k->tree.hier, deep, false), 0);
+		}
+		expect_level_in(&s, deep, GRACED_OOM_LEVEL_KNOWN, kernhalf_id(s.container));
+		limit(&s, s.below, 16 * MIB);
+		expect_level_in(&s, deep, GRACED_OOM_LEVEL_KNOWN | GRACED_OOM_BELOW, 0);
+		assert_int_equal(cg_sweep(s.container), 0);
+		kernhalf_drain(k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("where memory ran out is found however far below the container the victim is",
+		      the_level_is_found_from_any_depth),
+		/* Leaves nothing watched. */
 		CLAIM("where memory ran out is the level of the limit, below and above a container, too",
 		      the_level_is_that_of_the_limit),
 	};

@@ -250,6 +250,45 @@ static void a_sender_beyond_the_quota_of_its_pod_is_no_manager(void **state)
 	attach_end(f);
 }
 
+/* --- a thread in another cgroup than its process --- */
+
+static void a_thread_is_where_its_process_is(void **state)
+{
+	static const struct {
+		bool inside; /* the process is in a container, and its thread is not */
+		const char *cause;
+	} table[] = {{true, "other-pod"}, {false, "host"}};
+	struct fixture *f = judge_need(state);
+	char pid[16];
+
+	if (f->tree.hier.unified)
+		skip();
+	for (size_t i = 0; i < LEN(table); i++) {
+		struct truth truth = {.outcome = "killed", .cause = table[i].cause};
+		struct box box, other;
+		struct proc sender;
+		struct sent sent;
+
+		attach_begin(f);
+		judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
+		judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &other);
+		snprintf(pid, sizeof(pid), "%d", (int)box.init_pid);
+		assert_int_equal(send_start(&f->tree, table[i].inside ? SEND_CONTAINER : SEND_HOST,
+					    table[i].inside ? &other : NULL,
+					    BOX_ARGV("astray", pid, "9",
+						     table[i].inside ? f->tree.root : other.dir),
+					    &sender),
+				 0);
+		assert_int_equal(send_collect(table[i].inside ? SEND_CONTAINER : SEND_HOST,
+					      table[i].inside ? &other : NULL, &sender, &sent, 1),
+				 1);
+		truth.kill = &sent;
+		judge_box(f, &box, truth);
+		assert_int_equal(box_remove(&other), 0);
+		attach_end(f);
+	}
+}
+
 /* --- signals without a sender --- */
 
 /* How an init answers, and what its verdict is then. */
@@ -388,6 +427,8 @@ int main(void)
 		      a_sender_below_too_many_branches_is_no_manager),
 		CLAIM("... and so is one beyond the quota of its pod",
 		      a_sender_beyond_the_quota_of_its_pod_is_no_manager),
+		CLAIM("a thread in another cgroup is where its process is",
+		      a_thread_is_where_its_process_is),
 		CLAIM("what the kernel may have raised has no sender and is no request",
 		      what_the_kernel_may_have_raised_has_no_sender),
 		CLAIM("a request after a timer's signal is complete",

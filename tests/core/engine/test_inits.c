@@ -20,18 +20,32 @@ static struct graced_proc second_life(void)
 static void test_pid_reused(void **state)
 {
 	static const struct {
+		uint64_t exact; /* what the first one's start has beside a tick of /proc */
 		uint64_t apart;
 		bool same;
-	} rows[] = {{0, true},		{MSEC(10) - 1, true}, {MSEC(10), false},
-		    {MSEC(100), false}, {MSEC(999), false},   {SEC(1), false}};
+	} rows[] = {
+		{0, 0, true},
+		{0, MSEC(10) - 1, true},
+		{0, MSEC(10), false},
+		{0, MSEC(100), false},
+		{0, MSEC(999), false},
+		{0, SEC(1), false},
+		{7, 0, true},
+		{7, 1, false},
+		{7, MSEC(5), false},
+		/* The second one's was cut. */
+		{MSEC(10) - 7, 7, true},
+	};
 	struct world w;
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		struct graced_proc second = P_A1;
+		struct graced_proc first = P_A1, second;
 
+		first.start_ns = SEC(2) + rows[i].exact;
+		second = first;
 		second.start_ns += rows[i].apart;
 		world_open(&w, NULL);
-		world_init(&w, SEC(10), CG_A1, &P_A1);
+		world_init(&w, SEC(10), CG_A1, &first);
 		/* The end of the first was lost. */
 		world_exit(&w, SEC(12), CG_A1, &second, EXIT(3));
 		assert_int_equal(world_count(&w, RECORD_STOP), !rows[i].same);

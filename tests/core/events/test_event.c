@@ -81,6 +81,9 @@ static const struct {
 	 "The OOM killer ended it, as the node ran out of memory."},
 	{OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, SENDER_KERNEL, "OOMKilledBy",
 	 "The OOM killer ended it, at which limit is not known."},
+	{OUTCOME_OOM_KILLED, CAUSE_OOM_USERSPACE, SENDER_HOST, "OOMKilledBy",
+	 "Ended as memory ran short, by process kill (pid 812) of the host; its parents: bash, "
+	 "sshd."},
 	{OUTCOME_CRASHED, CAUSE_OTHER_POD, SENDER_POD, "KilledBy",
 	 "SIGKILL ended it; its sender was not the container itself (other-pod)."},
 	{OUTCOME_KILLED, CAUSE_UNKNOWN, SENDER_UNKNOWN, NULL, NULL},

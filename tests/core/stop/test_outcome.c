@@ -11,6 +11,7 @@
 #define CORE	     0x80u
 #define SIG_BIT(n)   (1ULL << ((n)-1))
 #define ROW_27A	     OUTCOME_ROW_27A
+#define ROW_5A	     OUTCOME_ROW_5A
 #define ROW_7A	     OUTCOME_ROW_7A
 #define ROW_16A	     OUTCOME_ROW_16A
 #define ROW_20A	     OUTCOME_ROW_20A
@@ -18,8 +19,9 @@
 
 /* The rows as they stand in the table. */
 static const int order[] = {
-	1,	 2,  3,	 4,  5,	 6,	  7,  ROW_7A, 8,  9,  10, 11,	   12, 13, 14,	    15, 16,
-	ROW_16A, 17, 18, 19, 20, ROW_20A, 21, 22,     23, 24, 25, ROW_25A, 26, 27, ROW_27A, 28, 29,
+	1,  2,	3,  4,	5,  ROW_5A,  6,	      7,  ROW_7A,  8,  9,  10,
+	11, 12, 13, 14, 15, 16,	     ROW_16A, 17, 18,	   19, 20, ROW_20A,
+	21, 22, 23, 24, 25, ROW_25A, 26,      27, ROW_27A, 28, 29,
 };
 
 #define ROWS ((int)LEN(order))
@@ -58,6 +60,14 @@ static const struct {
 	 OUTCOME_OOM_KILLED,
 	 CAUSE_OOM_UNKNOWN,
 	 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_UNKNOWN}},
+	{ROW_5A,
+	 OUTCOME_OOM_KILLED,
+	 CAUSE_OOM_USERSPACE,
+	 {.status_seen = true,
+	  .status = 9,
+	  .kill_seen = true,
+	  .kill_from = RELATION_HOST,
+	  .kill_by_oomd = true}},
 	{6, OUTCOME_KILLED, CAUSE_UNKNOWN, {.status_seen = true, .status = 9}},
 	{7,
 	 OUTCOME_KILLED,
@@ -258,6 +268,41 @@ static void test_first_match(void **state)
 		{5,
 		 "an OOM victim whose kill was not seen",
 		 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_UNKNOWN}},
+		{ROW_5A,
+		 "a daemon's kill that its own request went before",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_HOST,
+		  .kill_by_oomd = true,
+		  .kill_escalates = true,
+		  .kill_early = true,
+		  .request_by_oomd = true,
+		  .request_open = true}},
+		{ROW_5A,
+		 "a daemon's request that it died of",
+		 {.status_seen = true,
+		  .status = 15,
+		  .request_open = true,
+		  .request_by_oomd = true,
+		  .request_sigs = SIG_BIT(15)}},
+		{ROW_5A,
+		 "a daemon's request that it heard",
+		 {.status_seen = true,
+		  .request_open = true,
+		  .request_by_oomd = true,
+		  .request_heard = true}},
+		{27,
+		 "a daemon's request that it did not hear",
+		 {.status_seen = true, .request_open = true, .request_by_oomd = true}},
+		{11,
+		 "a manager's kill after a daemon's request",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_MANAGER,
+		  .request_open = true,
+		  .request_by_oomd = true}},
 		{6,
 		 "a kill unseen in an open request",
 		 {.status_seen = true, .status = 9, .request_open = true, .request_heard = true}},
@@ -400,6 +445,11 @@ static bool holds(const struct outcome_facts *f, int row)
 	if (row >= 20 && row <= 24)
 		return s && f->fatal_from == crashers[row - 20];
 	switch (row) {
+	case ROW_5A:
+		if (s == 9)
+			return f->kill_by_oomd;
+		return f->request_by_oomd &&
+		       (s ? s <= 64 && f->request_sigs & SIG_BIT(s) : f->request_heard);
 	case ROW_7A:
 		return s == 9 && f->kill_from == RELATION_PARENT;
 	case ROW_16A:
@@ -462,9 +512,11 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 		f.kill_ns_teardown = f.kill_from == RELATION_KERNEL && bits >> 18 & 1;
 		f.kill_escalates = f.request_open && bits >> 19 & 1;
 		f.kill_early = f.request_open && bits >> 20 & 1;
+		f.kill_by_oomd = f.kill_from == RELATION_HOST && bits >> 24 & 1;
 	}
 	if (f.request_open) {
 		f.request_heard = bits >> 21 & 1;
+		f.request_by_oomd = bits >> 25 & 1;
 		f.request_parent = bits >> 26 & 1;
 		f.request_sigs = bits >> 22 & 1 ? ~0ULL : SIG_BIT(15);
 	} else {

@@ -9,10 +9,15 @@
 #include "lib/claim.h"
 #include "lib/engine/world.h"
 
-#define CG_ROOTLESS 70 /* below user.slice */
-#define CG_DEEPER   71 /* below containerd.service */
-#define CG_HANDMADE 72 /* named as a unit by a user */
-#define CG_CONMON   73 /* in pod A, but no container */
+#define CG_ROOTLESS	 70 /* below user.slice */
+#define CG_DEEPER	 71 /* below containerd.service */
+#define CG_HANDMADE	 72 /* named as a unit by a user */
+#define CG_CONMON	 73 /* in pod A, but no container */
+#define CG_PODMAN_CONMON 74
+#define CG_SNAP		 75
+#define CG_POD_B	 76
+#define CG_HELPER	 77 /* in pod A, but no container */
+#define CG_EARLYOOM	 78
 
 static void map_open(struct cgmap *map, bool services)
 {
@@ -35,6 +40,11 @@ static void map_open(struct cgmap *map, bool services)
 		{CG_USER, "/user.slice"},
 		{CG_ROOTLESS, "/user.slice/user-1000.slice/docker.service.d"},
 		{CG_HANDMADE, "/user.slice/not-kubelet.service"},
+		{CG_PODMAN_CONMON, "/machine.slice/libpod-conmon-" WORLD_ID_D1 ".scope"},
+		{CG_SNAP, "/system.slice/snap.docker.dockerd.service"},
+		{CG_POD_B, "/kubepods/burstable/pod" WORLD_UID_B},
+		{CG_HELPER, "/kubepods/burstable/pod" WORLD_UID_A "/helper"},
+		{CG_EARLYOOM, "/system.slice/earlyoom.service"},
 		{CG_CONMON,
 		 "/kubepods/burstable/pod" WORLD_UID_A "/crio-conmon-" WORLD_ID_A1 ".scope"},
 	};
@@ -139,6 +149,14 @@ static void test_lists(void **state)
 		 CG_A2, 4343, 0, 0, 0, NULL, NULL},
 		{"another pod", SENDER_POD, RELATION_OTHER_POD, "java", NULL, CG_B1, 4444, 0, 0, 0,
 		 NULL, NULL},
+		{"a process in the pod's own cgroup", SENDER_POD, RELATION_SAME_POD, "sh", NULL,
+		 CG_POD_A, 4344, 0, 0, 0, NULL, NULL},
+		{"... in one below that is no container", SENDER_HOST, RELATION_SAME_POD, "sh",
+		 NULL, CG_HELPER, 4345, 0, 0, 0, NULL, NULL},
+		{"... in another pod's own", SENDER_POD, RELATION_OTHER_POD, "sh", NULL, CG_POD_B,
+		 4346, 0, 0, 0, NULL, NULL},
+		{"a runtime in the pod's own cgroup", SENDER_RUNTIME, RELATION_MANAGER, "crun",
+		 NULL, CG_POD_A, 4347, 0, 0, 0, NULL, NULL},
 		{"a container outside pods", SENDER_CONTAINER, RELATION_OTHER_POD, "redis", NULL,
 		 CG_D1, 4545, 0, 0, 0, NULL, NULL},
 		{"systemd", SENDER_SYSTEMD, RELATION_MANAGER, "systemd", NULL, CG_INIT_SCOPE, 1, 0,
@@ -190,6 +208,12 @@ static const struct graced_proc USERS_RUNC = {.pid = 32,
 					      .comm = "runc",
 					      .exe = "runc"};
 
+static const struct graced_proc SNAPPED = {.pid = 33,
+					   .uid = 0,
+					   .watch_id = CG_SNAP,
+					   .comm = "sh",
+					   .exe = "dash"};
+
 static void test_runtimes(void **state)
 {
 	static const struct shooter want[] = {
@@ -225,11 +249,87 @@ static void test_runtimes(void **state)
 		 CG_SYSTEM, 40, 0, 0, 0, &CONTAINED_RUNC, NULL},
 		{"not by another user's ancestor", SENDER_HOST, RELATION_HOST, "sh", NULL,
 		 CG_SYSTEM, 40, 0, 0, 0, &USERS_RUNC, NULL},
+		{"a copy that crun made of itself", SENDER_RUNTIME, RELATION_MANAGER,
+		 "memfd:crun_cloned", "3", CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"a copy that runc made of itself", SENDER_RUNTIME, RELATION_MANAGER,
+		 "memfd:runc_cloned", "runc:[2:INIT]", CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"a release's own name", SENDER_RUNTIME, RELATION_MANAGER, "runc.amd64", NULL,
+		 CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"behind a wrapper", SENDER_RUNTIME, RELATION_MANAGER, ".runc-wrapped", NULL,
+		 CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"a daemon behind a wrapper", SENDER_RUNTIME, RELATION_MANAGER,
+		 ".containerd-wrapped", NULL, CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"a shim behind a wrapper", SENDER_RUNTIME, RELATION_MANAGER,
+		 ".containerd-shim-runc-v2-wrapped", NULL, CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"a daemon that was moved aside", SENDER_RUNTIME, RELATION_MANAGER, "dockerd.real",
+		 NULL, CG_SYSTEM, 812, 0, 0, 0, NULL, NULL},
+		{"a copy, but of another user", SENDER_HOST, RELATION_HOST, "memfd:crun_cloned",
+		 NULL, CG_USER, 812, 1000, 0, 0, NULL, NULL},
+		{"a copy in a container", SENDER_POD, RELATION_OTHER_POD, "memfd:runc_cloned", NULL,
+		 CG_B1, 812, 0, 0, 0, NULL, NULL},
+		{"not any copy in memory", SENDER_HOST, RELATION_HOST, "memfd:runcible", NULL,
+		 CG_USER, 812, 0, 0, 0, NULL, NULL},
+		{"not a tool called after one", SENDER_HOST, RELATION_HOST, "docker-compose", NULL,
+		 CG_USER, 812, 0, 0, 0, NULL, NULL},
+		{"not behind a wrapper a tool called after one", SENDER_HOST, RELATION_HOST,
+		 ".docker-compose", NULL, CG_USER, 812, 0, 0, 0, NULL, NULL},
+		{"by the scope of a conmon", SENDER_RUNTIME, RELATION_MANAGER, "sh", NULL,
+		 CG_PODMAN_CONMON, 812, 0, 0, 0, &FAR, NULL},
+		{"by the scope of a conmon in a pod", SENDER_RUNTIME, RELATION_MANAGER, "sh", NULL,
+		 CG_CONMON, 812, 0, 0, 0, &FAR, NULL},
+		{"by the unit of an ancestor", SENDER_RUNTIME, RELATION_MANAGER, "sh", NULL,
+		 CG_SYSTEM, 812, 0, 0, 0, &SNAPPED, NULL},
 		{"not below a cgroup nobody knows", SENDER_HOST, RELATION_HOST, "runc", NULL,
 		 123456, 812, 0, 0, 0, NULL, NULL},
 	};
 
 	assert_all_judged(want, LEN(want), false);
+}
+
+/* Whatever they are, their signals are those of the host. */
+static void test_oom_daemons(void **state)
+{
+	static const struct {
+		const char *exe, *comm;
+		uint64_t cgroup;
+		uint32_t uid;
+		bool frees;
+	} want[] = {
+		{"earlyoom", "earlyoom", CG_SYSTEM, 0, true},
+		{"systemd-oomd", "systemd-oomd", CG_SYSTEM, 0, true},
+		{"python3.11", "nohang", CG_SYSTEM, 0, true},
+		{"earlyoom", "earlyoom", CG_EARLYOOM, 64000, true},
+		{"python3.11", "python3", CG_EARLYOOM, 0, true},
+		{"earlyoom", "earlyoom", CG_USER, 1000, false},
+		{"bash", "earlyoom", CG_B1, 0, false},
+		{"earlyoom", "earlyoom", CG_A1, 0, false},
+		{"bash", "bash", CG_SYSTEM, 0, false},
+		{"earlyoomer", "earlyoomer", CG_SYSTEM, 0, false},
+		{"earlyoom", "earlyoom", 999, 0, false},
+	};
+	struct cgmap map;
+
+	map_open(&map, false);
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct obs_signal sig = {
+			.sig = 9,
+			.target = P_A1,
+			.sender = {.pid = 999,
+				   .uid = want[i].uid,
+				   .cgroup_id = want[i].cgroup,
+				   .watch_id = want[i].cgroup},
+		};
+		struct sender got = {};
+
+		put(sig.sender.exe, want[i].exe);
+		put(sig.sender.comm, want[i].comm);
+		sender_judge(&map, &sig, cgmap_get(&map, CG_A1), 0, &got);
+		if (sender_frees_memory(&got) != want[i].frees)
+			fail_msg("%s of %u in %u", want[i].exe, want[i].uid,
+				 (unsigned int)want[i].cgroup);
+		sender_done(&map, &got);
+	}
+	cgmap_done(&map);
 }
 
 static void test_forged(void **state)
@@ -375,6 +475,8 @@ int main(void)
 		CLAIM("a runtime is known by unit, or by executable and root, up to four "
 		      "ancestors away, never by comm",
 		      test_runtimes),
+		CLAIM("what frees memory is known by unit, or by name and root, on the host alone",
+		      test_oom_daemons),
 		CLAIM("a sender inside a container is that container, whatever it calls itself",
 		      test_forged),
 		CLAIM("a service is no container, so a runtime's unit stays a runtime",

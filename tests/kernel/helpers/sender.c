@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,30 @@ static int do_thread(int argc, char **argv)
 	return end(note, syscall(SYS_tgkill, number(argv[0]), number(argv[1]), note.number));
 }
 
+/* astray PID SIG DIR: by a thread that is in another cgroup of a v1 hierarchy than its process */
+static void *stray(void *arg)
+{
+	char **argv = arg, path[4096];
+	struct note note;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/tasks", argv[2]);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		return NULL;
+	note = begin(number(argv[1]));
+	end(note, kill(number(argv[0]), note.number));
+	return argv;
+}
+
+static int do_astray(int argc, char **argv)
+{
+	void *sent = NULL;
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, stray, argv) || pthread_join(thread, &sent) || !sent;
+}
+
 static int do_cgkill(int argc, char **argv)
 {
 	char path[4096];
@@ -161,7 +186,7 @@ static const struct {
 	{"kill", 2, do_kill},	      {"stop", 3, do_stop},	{"flood", 3, do_flood},
 	{"rain", 3, do_rain},	      {"queue", 3, do_queue},	{"forge", 3, do_forge},
 	{"pidfd", 2, do_pidfd},	      {"thread", 3, do_thread}, {"cgkill", 1, do_cgkill},
-	{"exitkill", 1, do_exitkill},
+	{"exitkill", 1, do_exitkill}, {"astray", 3, do_astray},
 };
 
 int main(int argc, char **argv)

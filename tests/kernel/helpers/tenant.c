@@ -177,15 +177,46 @@ static int nested(char **args)
 	pause_forever();
 }
 
+/* inner CHILDREN [CODE]: a child is PID 1 of a further pid namespace with that many children; all
+ * stay until SIGTERM comes, and then it ends first with those if CODE is not 0; exit with 0 */
+static int inner(char **args)
+{
+	struct clone_args clone = {.flags = CLONE_NEWPID, .exit_signal = SIGCHLD};
+	int fds[2], status;
+	sigset_t term;
+	long child;
+	char byte;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		_exit(121);
+	child = syscall(SYS_clone3, &clone, sizeof(clone));
+	if (child == 0) {
+		start_children(number_or(args, 0, 1), 1);
+		if (write(fds[1], "r", 1) != 1)
+			_exit(1);
+		pause_forever();
+	}
+	if (child < 0 || read(fds[0], &byte, 1) != 1)
+		return 123;
+	page_ready(page);
+	sigwaitinfo(&term, NULL);
+	if (number_or(args, 1, 0)) {
+		kill((pid_t)child, SIGKILL);
+		waitpid((pid_t)child, &status, 0);
+	}
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int args;
 	int (*run)(char **args);
 } behaviours[] = {
-	{"vfork", 2, vfork_into},
-	{"visit", 1, visit},
-	{"family", 3, family},
-	{"nested", 1, nested},
+	{"vfork", 2, vfork_into}, {"visit", 1, visit}, {"family", 3, family},
+	{"nested", 1, nested},	  {"inner", 1, inner},
 };
 
 int main(int argc, char **argv)

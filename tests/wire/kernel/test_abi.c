@@ -145,7 +145,7 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_watch, early_pid),
 	MEMBER(graced_watch, populated),
 	MEMBER(graced_watch, part),
-	MEMBER(graced_watch, pad),
+	MEMBER(graced_watch, ending_pid),
 	MEMBER(graced_init, start_ns),
 	MEMBER(graced_init, pid),
 	MEMBER(graced_init, rank),

@@ -63,7 +63,12 @@ enum names_state {
 };
 
 /* Whose units a cgroup is in: core/stop/sender asks its path once and notes it here. */
-enum cgnode_units { UNITS_ASKED = 1 << 0, UNITS_RUNTIME = 1 << 1, UNITS_KUBELET = 1 << 2 };
+enum cgnode_units {
+	UNITS_ASKED = 1 << 0,
+	UNITS_RUNTIME = 1 << 1,
+	UNITS_KUBELET = 1 << 2,
+	UNITS_OOM = 1 << 3,
+};
 
 struct cgnode {
 	unsigned refs;

@@ -7,7 +7,8 @@
 /* Processes of scope all that are followed at once. */
 #define MAX_PROCS 4096
 
-/* A scan knows when a process started by the tick of /proc only. */
+/* A scan knows when a process started by the tick of /proc only; a record, to the nanosecond: a
+ * process may have the pid of one that has just ended (clone3() with set_tid). */
 #define START_GRAIN_NS 10000000ULL
 
 static bool is_managed(const struct stop_signal *signal)
@@ -252,8 +253,9 @@ bool stops_same_process(const struct graced_proc *a, const struct graced_proc *b
 {
 	uint64_t apart =
 		a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
+	bool cut = a->start_ns % START_GRAIN_NS == 0 || b->start_ns % START_GRAIN_NS == 0;
 
-	return a->pid && a->pid == b->pid && apart < START_GRAIN_NS;
+	return a->pid && a->pid == b->pid && (!apart || (cut && apart < START_GRAIN_NS));
 }
 
 /* Cut to the tick a start is earlier than the kernel's. */

@@ -232,6 +232,13 @@ static bool note_oom(struct buf *note, const struct record_stop *r)
 	return true;
 }
 
+static bool note_oom_daemon(struct buf *note, const struct record_stop *r)
+{
+	buf_adds(note, "Ended as memory ran short, by ");
+	add_sender(note, r->kill_signal.known ? &r->kill_signal.sender : &r->stop_signal.sender);
+	return true;
+}
+
 static const struct worth {
 	enum outcome outcome;
 	uint32_t causes; /* bits 1 << enum cause */
@@ -250,6 +257,7 @@ static const struct worth {
 	 1u << CAUSE_OOM_CONTAINER | 1u << CAUSE_OOM_POD | 1u << CAUSE_OOM_NODE |
 		 1u << CAUSE_OOM_UNKNOWN,
 	 false, "OOMKilledBy", note_oom},
+	{OUTCOME_OOM_KILLED, 1u << CAUSE_OOM_USERSPACE, false, "OOMKilledBy", note_oom_daemon},
 };
 
 static const struct worth *find_worth(const struct record_stop *r)

@@ -2,6 +2,7 @@
 /* The decision table: a row is a condition and what follows from it; the first that holds wins. */
 #include "core/stop/outcome.h"
 
+#define ROW_5A	OUTCOME_ROW_5A
 #define ROW_27A OUTCOME_ROW_27A
 #define ROW_7A	OUTCOME_ROW_7A
 #define ROW_16A OUTCOME_ROW_16A
@@ -43,6 +44,17 @@ static bool oom_node(facts_ptr f)
 static bool oom_unknown(facts_ptr f)
 {
 	return killed(f) && f->oom == OOM_LEVEL_UNKNOWN;
+}
+
+static bool stopped_by_signal(facts_ptr f);
+
+/* Also by its SIGTERM, which comes first. */
+static bool oom_userspace(facts_ptr f)
+{
+	if (killed(f))
+		return f->kill_seen && f->kill_by_oomd;
+	return f->request_open && f->request_by_oomd &&
+	       (died_of(f) ? stopped_by_signal(f) : f->request_heard);
 }
 
 /* The same process may have asked it to stop before, wherever that runs. */
@@ -211,6 +223,7 @@ static const struct {
 	{3, oom_pod, OUTCOME_OOM_KILLED, CAUSE_OOM_POD},
 	{4, oom_node, OUTCOME_OOM_KILLED, CAUSE_OOM_NODE},
 	{5, oom_unknown, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
+	{ROW_5A, oom_userspace, OUTCOME_OOM_KILLED, CAUSE_OOM_USERSPACE},
 	{6, kill_unknown, OUTCOME_KILLED, CAUSE_UNKNOWN},
 	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
 	{ROW_7A, kill_by_parent, OUTCOME_KILLED, CAUSE_PARENT_DEATH},

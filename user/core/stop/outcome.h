@@ -32,6 +32,7 @@ enum cause {
 	CAUSE_OOM_POD,
 	CAUSE_OOM_NODE,
 	CAUSE_OOM_UNKNOWN,
+	CAUSE_OOM_USERSPACE,
 	CAUSE_PID_NAMESPACE,
 	CAUSE_KERNEL,
 	CAUSE_SELF,
@@ -106,7 +107,9 @@ struct outcome_facts {
 	bool kill_ns_teardown;	 /* ... is a dying PID 1 of a pid namespace that init is in */
 	bool kill_escalates;	 /* by a manager as the request was, or by the request's sender */
 	bool kill_early;	 /* grace known, and earlier than it allows */
+	bool kill_by_oomd;	 /* its sender is a daemon that frees memory */
 	bool request_open;
+	bool request_by_oomd;
 	bool request_heard;
 	bool request_parent;	  /* it is of the kernel, as init's parent died */
 	uint64_t request_sigs;	  /* stop-set signals sent in it: bit n-1 for signal n */
@@ -116,10 +119,11 @@ struct outcome_facts {
 };
 
 #define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
-#define OUTCOME_ROW_7A	41 /* ... between 7 and 8, and so on */
-#define OUTCOME_ROW_16A 42
-#define OUTCOME_ROW_20A 44
-#define OUTCOME_ROW_25A 43
+#define OUTCOME_ROW_5A	31 /* ... between 5 and 6, and so on */
+#define OUTCOME_ROW_7A	32
+#define OUTCOME_ROW_16A 33
+#define OUTCOME_ROW_20A 34
+#define OUTCOME_ROW_25A 35
 
 /* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {

@@ -21,6 +21,7 @@ static const char *const CAUSES[CAUSE_COUNT] = {
 	[CAUSE_OOM_POD] = "oom-pod",
 	[CAUSE_OOM_NODE] = "oom-node",
 	[CAUSE_OOM_UNKNOWN] = "oom-unknown",
+	[CAUSE_OOM_USERSPACE] = "oom-userspace",
 	[CAUSE_PID_NAMESPACE] = "pid-namespace",
 	[CAUSE_KERNEL] = "kernel",
 	[CAUSE_SELF] = "self",

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "graced/runtime.h"
+
 /* si_code (include/uapi/asm-generic/siginfo.h). */
 #define SI_TIMER_CODE -2
 #define SI_SIGIO_CODE -5
@@ -14,36 +16,80 @@
 /* Signals that a fault raises in the context of who made it, and those that only the kernel sends. */
 #define FAULTS (1ULL << 3 | 1ULL << 4 | 1ULL << 6 | 1ULL << 7 | 1ULL << 10 | 1ULL << 30)
 
-/* Executables that stop containers for a living; each counts only when run by root. */
+/* Executables that stop containers for a living, beside those that make them (graced/runtime.h);
+ * each counts only when run by root. */
 static const char *const runtime_exes[] = {
-	"containerd", "containerd-shim", "dockerd",  "docker-init", "docker-proxy", "cri-dockerd",
-	"crio",	      "conmon",		 "conmonrs", "runc",	    "crun",	    "youki",
-	"runsc",      "kata-runtime",	 "podman",
+	"containerd",
+	"containerd-shim",
+	"containerd-shi" /* behind a wrapper, and cut */,
+	"dockerd",
+	"docker-init",
+	"docker-proxy",
+	"cri-dockerd",
+	"crio",
+	"conmon",
+	"conmonrs",
+	"runsc",
+	"kata-runtime",
+	"podman",
 };
 
 /* What their names begin with: one look excludes most others. */
 static bool may_be_runtime(char first)
 {
-	return first == 'c' || first == 'd' || first == 'k' || first == 'p' || first == 'r' ||
-	       first == 'y';
+	return first == 'c' || first == 'd' || first == 'k' || first == 'p' || first == 'r';
 }
+
+/* What free memory in user space by killing; each counts only when run by root. */
+static const char *const oom_daemons[] = {
+	"earlyoom", "systemd-oomd", "nohang", "oomd", "bustd",
+};
 
 /* Units that are a runtime as a whole. */
 static const char *const runtime_units[] = {
-	"containerd.service",	 "docker.service",    "crio.service",	    "cri-docker.service",
-	"podman.service",	 "k3s.service",	      "k3s-agent.service",  "rke2-server.service",
-	"k0scontroller.service", "k0sworker.service", "rke2-agent.service",
+	"containerd.service",
+	"docker.service",
+	"crio.service",
+	"cri-docker.service",
+	"podman.service",
+	"k3s.service",
+	"k3s-agent.service",
+	"rke2-server.service",
+	"rke2-agent.service",
+	"k0scontroller.service",
+	"k0sworker.service",
+	"snap.docker.dockerd.service",
+	"snap.microk8s.daemon-containerd.service",
+	"snap.k8s.containerd.service",
+	/* A conmon has one for each container, which is called after it. */
+	"crio-conmon-*",
+	"libpod-conmon-*",
 };
 
-static bool listed(const char *const *list, size_t n, const char *word)
+static const char *const oom_units[] = {
+	"earlyoom.service",	  "systemd-oomd.service", "nohang.service",
+	"nohang-desktop.service", "oomd.service",	  "bustd.service",
+};
+
+/* Whether a name is a word, or begins as one that ends in a star. */
+static bool fits(const char *word, const char *name, size_t len)
+{
+	size_t n = strlen(word);
+
+	if (word[n - 1] == '*')
+		return len >= n && memcmp(word, name, n - 1) == 0;
+	return len == n && memcmp(word, name, n) == 0;
+}
+
+static bool listed(const char *const *list, size_t n, const char *name, size_t len)
 {
 	for (size_t i = 0; i < n; i++)
-		if (list[i][0] == word[0] && strcmp(list[i], word) == 0)
+		if (fits(list[i], name, len))
 			return true;
 	return false;
 }
 
-#define LISTED(list, word) listed(list, sizeof(list) / sizeof(*(list)), word)
+#define LISTED(list, name, len) listed(list, sizeof(list) / sizeof(*(list)), name, len)
 
 /* A service is recorded like a container, but its processes run on the host. */
 static bool in_container(const struct cgnode *node)
@@ -64,9 +110,8 @@ static bool in_unit(const char *const *units, size_t n, const struct cgnode *nod
 	for (; *path && level != node->delegated_level; path += len, level++) {
 		path += strspn(path, "/");
 		len = strcspn(path, "/");
-		for (size_t i = 0; i < n; i++)
-			if (strlen(units[i]) == len && memcmp(units[i], path, len) == 0)
-				return true;
+		if (listed(units, n, path, len))
+			return true;
 	}
 	return false;
 }
@@ -82,6 +127,8 @@ static uint32_t units_of(const struct cgnode *node)
 		units |= UNITS_RUNTIME;
 	if (IN_UNIT(kubelet_units, node) || strcmp(node->path, "/podruntime/kubelet") == 0)
 		units |= UNITS_KUBELET;
+	if (IN_UNIT(oom_units, node))
+		units |= UNITS_OOM;
 	return units;
 }
 
@@ -105,9 +152,28 @@ static bool is_unplaced(const struct graced_proc *p, const struct cgnode *node)
 }
 
 /*
- * Names of executables are cut at 15 bytes: containerd-shim-runc-v2 reads containerd-shim. In a
- * cgroup whose record was lost nothing is believed: it may be a container.
+ * Names of executables are cut at 15 bytes: containerd-shim-runc-v2 reads containerd-shim. What
+ * follows the name of one that was renamed is no letter: containerd.real, .dockerd-wrapped.
  */
+static bool is_runtime_exe(const char exe[GRACED_COMM_LEN])
+{
+	char plain[GRACED_COMM_LEN + 1] = "";
+	__u64 name[2];
+	bool renamed;
+
+	memcpy(name, exe, sizeof(name));
+	graced_name_plain(&name[0], &name[1]);
+	if (graced_makes_containers(name[0]))
+		return true;
+	memcpy(plain, name, sizeof(name));
+	if (!may_be_runtime(plain[0]))
+		return false;
+	renamed = plain[0] != exe[0];
+	return LISTED(runtime_exes, plain, strlen(plain)) ||
+	       LISTED(runtime_exes, plain, strcspn(plain, renamed ? "._-" : "._"));
+}
+
+/* In a cgroup whose record was lost nothing is believed: it may be a container. */
 static bool is_runtime(const struct cgmap *map, const struct graced_proc *p)
 {
 	struct cgnode *node = cgmap_get(map, p->watch_id);
@@ -116,7 +182,7 @@ static bool is_runtime(const struct cgmap *map, const struct graced_proc *p)
 		return false;
 	if (is_in_units(node, UNITS_RUNTIME))
 		return true;
-	return p->uid == 0 && may_be_runtime(p->exe[0]) && LISTED(runtime_exes, p->exe);
+	return p->uid == 0 && is_runtime_exe(p->exe);
 }
 
 static bool has_runtime(const struct cgmap *map, const struct obs_signal *sig)
@@ -188,12 +254,36 @@ static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal
 		return SENDER_GRACED;
 	if (has_runtime(map, sig))
 		return SENDER_RUNTIME;
-	return has_unplaced(map, sig) ? SENDER_UNPLACED : SENDER_HOST;
+	if (has_unplaced(map, sig))
+		return SENDER_UNPLACED;
+	/* In its own cgroup. */
+	return node && node->pod ? SENDER_POD : SENDER_HOST;
 }
 
 static bool is_manager(enum sender_kind kind)
 {
 	return kind == SENDER_SYSTEMD || kind == SENDER_KUBELET || kind == SENDER_RUNTIME;
+}
+
+static bool is_below(const char *path, const char *top)
+{
+	size_t len = strlen(top);
+
+	return strncmp(path, top, len) == 0 && path[len] == '/';
+}
+
+/* Whether it is in a container of the pod, in the pod's own cgroup, or in one below that. */
+static bool in_pod(const struct cgnode *node, const struct pod *pod)
+{
+	const struct cgnode *at;
+
+	if (!node || !pod || node->pod)
+		return node && pod && node->pod == pod;
+	LIST_FOREACH(at, &pod->nodes, in_pod)
+		if (at->kind == GRACED_WATCH_POD && at->path && node->path &&
+		    is_below(node->path, at->path))
+			return true;
+	return false;
 }
 
 /*
@@ -216,14 +306,13 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 		return RELATION_MANAGER;
 	if (cgnode_is_container(target) && s->node == target)
 		return RELATION_SAME_CONTAINER;
-	if (in_container(s->node)) {
-		if (target && target->pod && s->node->pod == target->pod)
-			return RELATION_SAME_POD;
-		return RELATION_OTHER_POD;
-	}
 	if (is_manager(s->kind))
 		return RELATION_MANAGER;
-	return s->kind == SENDER_UNPLACED ? RELATION_UNPLACED : RELATION_HOST;
+	if (s->kind == SENDER_UNPLACED)
+		return RELATION_UNPLACED;
+	if (in_pod(s->node, target ? target->pod : NULL))
+		return RELATION_SAME_POD;
+	return in_container(s->node) || s->kind == SENDER_POD ? RELATION_OTHER_POD : RELATION_HOST;
 }
 
 /* The process that ran at that moment did not send it. */
@@ -266,6 +355,19 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 void sender_done(struct cgmap *map, struct sender *sender)
 {
 	sender->node = cgnode_unref(map, sender->node);
+}
+
+/* Its script may be all that has its name, as nohang's has. */
+bool sender_frees_memory(const struct sender *s)
+{
+	const struct graced_proc *p = &s->proc;
+
+	if (s->kind != SENDER_HOST || (p->watch_id && !s->node))
+		return false;
+	if (is_in_units(s->node, UNITS_OOM))
+		return true;
+	return p->uid == 0 && (LISTED(oom_daemons, p->exe, strnlen(p->exe, sizeof(p->exe))) ||
+			       LISTED(oom_daemons, p->comm, strnlen(p->comm, sizeof(p->comm))));
 }
 
 /* A process, and surely outside every container. */

@@ -25,6 +25,9 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 
 void sender_done(struct cgmap *map, struct sender *sender);
 
+/* Whether it is a daemon of the host that kills where memory runs short, before the kernel does. */
+bool sender_frees_memory(const struct sender *s);
+
 /* The same process, or both outside every container and in one cgroup. */
 bool sender_same(const struct sender *a, const struct sender *b);
 

@@ -203,6 +203,13 @@ static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *
 						      : STOP_UNTAKEN;
 }
 
+/* The OOM killer marks what dies already, too: of what a process sent, or of its namespace's end. */
+static bool died_before_oom(const struct stop_signal *kill)
+{
+	return kill->seen &&
+	       (!(kill->flags & GRACED_SIG_INFO_PRIV) || kill->flags & GRACED_SIG_NS_TEARDOWN);
+}
+
 void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 {
 	stop->exit_seen = true;
@@ -219,7 +226,8 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 		stop->hearing |= STOP_FOLLOWED | hearing_at_exit(stop, exit);
 	}
 	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
-	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim) {
+	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim &&
+	    !died_before_oom(&stop->kill)) {
 		stop->oom_victim = true;
 		stop->oom = OOM_LEVEL_UNKNOWN;
 	}
@@ -487,7 +495,9 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
 		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
+		.kill_by_oomd = stop->kill.seen && sender_frees_memory(&stop->kill.sender),
 		.request_open = stop->request.seen,
+		.request_by_oomd = stop->request.seen && sender_frees_memory(&stop->request.sender),
 		.request_heard = stop->request.seen && !stop_signal_unheard(&stop->request),
 		.request_parent = stop->request.sender.relation == RELATION_PARENT,
 		.request_sigs = stop->request_sigs,

@@ -185,6 +185,12 @@ static bool is_early(enum cause cause)
 	return cause == CAUSE_KILLED_EARLY || cause == CAUSE_NO_GRACE;
 }
 
+/* The kernel's. */
+static bool by_oom_killer(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_OOM_KILLED && stop->cause != CAUSE_OOM_USERSPACE;
+}
+
 static void count_kill(struct top_data *d, const struct record *record,
 		       const struct top_stopped *stopped)
 {
@@ -194,8 +200,10 @@ static void count_kill(struct top_data *d, const struct record *record,
 
 	if (stop->outcome != OUTCOME_KILLED && stop->outcome != OUTCOME_OOM_KILLED)
 		return;
-	if (stop->outcome == OUTCOME_KILLED && stop->kill_signal.known)
+	if (!by_oom_killer(stop) && stop->kill_signal.known)
 		copy_killer(who, &stop->kill_signal.sender);
+	else if (stop->cause == CAUSE_OOM_USERSPACE)
+		copy_killer(who, &stop->stop_signal.sender);
 	else if (stop->outcome == OUTCOME_KILLED)
 		strcpy(who, "unknown");
 	killer = find_killer(d, who);
@@ -210,10 +218,11 @@ static void count_kill(struct top_data *d, const struct record *record,
 /* The sender that ended it; without one, the sender that requested its end. */
 static void copy_ender(char ret[TOP_WHO_SIZE], const struct record_stop *stop)
 {
-	if (stop->outcome == OUTCOME_OOM_KILLED)
+	if (by_oom_killer(stop))
 		strcpy(ret, KILLER_OOM);
 	else if (stop->kill_signal.known &&
-		 (stop->outcome == OUTCOME_KILLED || !stop->stop_signal.known))
+		 (stop->outcome == OUTCOME_KILLED || stop->cause == CAUSE_OOM_USERSPACE ||
+		  !stop->stop_signal.known))
 		copy_sender(ret, &stop->kill_signal.sender);
 	else if (stop->stop_signal.known)
 		copy_sender(ret, &stop->stop_signal.sender);

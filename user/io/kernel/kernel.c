@@ -340,7 +340,6 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 	skel->rodata->cfg_all = options->all;
 	skel->rodata->cfg_delegated = options->roots && *options->roots;
 	skel->rodata->cfg_part = cgtrust_part_else(options->roots);
-	skel->rodata->cfg_oom_by_pid = !kern->flavours.oom_task;
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
 		struct bpf_program *prog = program_at(kern, i);
 

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "io/files/fd.h"
+#include "graced/runtime.h"
 
 #define PF_EXITING 0x4 /* include/linux/sched.h; part of /proc's ABI in field 9 */
 
@@ -334,7 +335,6 @@ static bool older(const struct procfs_proc *a, const struct procfs_proc *b)
 	return a->proc.pid < b->proc.pid;
 }
 
-/* As in bpf/init.bpf.h. */
 /* pidfd_open(2) takes leaders alone: -EINVAL, and -ENOENT on newer kernels, mean another thread. */
 bool procfs_is_thread(pid_t pid)
 {
@@ -345,19 +345,11 @@ bool procfs_is_thread(pid_t pid)
 
 bool procfs_is_runtime(const char *exe)
 {
-	static const char *const names[] = {"runc", "crun", "criu", "youki"};
-	static const char memfd[] = "memfd:";
+	__u64 name[2] = {};
 
-	if (strncmp(exe, memfd, strlen(memfd)) == 0)
-		exe += strlen(memfd);
-	exe += *exe == '.';
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		size_t len = strlen(names[i]);
-
-		if (strncmp(exe, names[i], len) == 0 && !(exe[len] >= 'a' && exe[len] <= 'z'))
-			return true;
-	}
-	return false;
+	memcpy(name, exe, strnlen(exe, sizeof(name) - 1));
+	graced_name_plain(&name[0], &name[1]);
+	return graced_makes_containers(name[0]);
 }
 
 /* PID 1 of a pid namespace further down than ours, its parent outside. */

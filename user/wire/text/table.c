@@ -186,7 +186,8 @@ static void add_share(struct buf *cell, const struct record_stop *stop)
 static const struct record_sender *ender(const struct record_stop *stop)
 {
 	if (stop->kill_signal.known &&
-	    (stop->outcome == OUTCOME_KILLED || !stop->stop_signal.known))
+	    (stop->outcome == OUTCOME_KILLED || stop->cause == CAUSE_OOM_USERSPACE ||
+	     !stop->stop_signal.known))
 		return &stop->kill_signal.sender;
 	return stop->stop_signal.known ? &stop->stop_signal.sender : NULL;
 }
@@ -212,6 +213,7 @@ static void add_unheard(struct buf *cell, bool deaf, enum unheard reason)
 /* What is left out of the evidence stands last, so that a name has room to be read. */
 static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 {
+	bool by_kernel = stop->outcome == OUTCOME_OOM_KILLED && stop->cause != CAUSE_OOM_USERSPACE;
 	const char *separator = "";
 
 	add_unheard(cell, stop->deaf, stop->reason);
@@ -220,7 +222,7 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 		buf_add_u64(cell, stop->collateral_kills);
 		buf_adds(cell, " collateral");
 	}
-	if (!stop->oom_kills_unknown && stop->oom_kills > (stop->outcome == OUTCOME_OOM_KILLED)) {
+	if (!stop->oom_kills_unknown && stop->oom_kills > by_kernel) {
 		next_note(cell);
 		buf_adds(cell, "oom×");
 		buf_add_u64(cell, stop->oom_kills);
