@@ -134,7 +134,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
-		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6 + 3},
+		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 6 + 7},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 25},
 		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 1},
 		{OBS_KEPT_TURN, sizeof(struct shutdown_run_turn), 6},
@@ -262,7 +262,8 @@ static void test_stable_lines(void **state)
 		"\"pid\":10,\"ns_pid\":11,\"uid\":12,\"start_ns\":13,\"cgroup_id\":14,"
 		"\"watch_id\":15,\"comm\":\"s16\",\"exe\":\"s17\",\"parent1_comm\":\"s18\","
 		"\"parent2_comm\":\"s19\",\"parent3_comm\":\"s20\",\"parent4_comm\":\"s21\","
-		"\"numbers\":22,\"suppressed\":23,\"hearing\":24,\"deaf\":true}\n",
+		"\"numbers\":22,\"suppressed\":23,\"hearing\":24,\"deaf\":true,"
+		"\"mind_pid\":26,\"mind_start_ns\":27}\n",
 		"{\"type\":\"kept_pod\",\"at_ns\":1,\"uid\":\"s2\",\"over\":true,\"qos\":4,"
 		"\"static\":true,\"listed\":true,\"was_listed\":true,\"known\":8,\"phase\":9,"
 		"\"end\":10,\"deleting\":true,\"grace_ns\":12,\"deletion_grace_ns\":13,"

@@ -84,7 +84,9 @@ struct kept_signal {
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
 	/* Of the candidate, as struct stop_candidate has them. */
 	uint64_t numbers, suppressed;
-	uint32_t hearing; /* enum stop_hearing */
+	uint64_t mind_start_ns; /* of the sender's mind */
+	uint32_t mind_pid;	/* 0: it was not saved */
+	uint32_t hearing;	/* enum stop_hearing */
 	bool deaf;
 };
 

@@ -295,6 +295,8 @@ static const struct rec_field KEPT_SIGNAL[] = {
 	UINT("suppressed", kept_signal.suppressed),
 	UINT("hearing", kept_signal.hearing),
 	BOOL("deaf", kept_signal.deaf),
+	UINT("mind_pid", kept_signal.mind_pid),
+	UINT("mind_start_ns", kept_signal.mind_start_ns),
 };
 
 static const struct rec_field KEPT_POD[] = {
