@@ -44,7 +44,7 @@ static void test_gaps(void **state)
 		"unknown-cgroup", "init-guessed",    "kill-unseen",    "exit-unseen",
 		"oom-level",	  "not-empty",	     "name-late",      "source-failed",
 		"shed",		  "grace-uncertain", "sender-unknown", "stop-signal-unknown",
-		"time-uncertain", "sandbox-guessed", "init-unseen",
+		"time-uncertain", "sandbox-guessed", "init-unseen",    "not-reaped",
 	};
 
 	assert_int_equal(LEN(words), GAP_COUNT);

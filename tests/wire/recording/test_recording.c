@@ -119,7 +119,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
 		{OBS_COUNTS, sizeof(struct obs_counts), 5},
-		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
+		{OBS_PROBE, sizeof(struct obs_probe), 4 + 6},
 		{OBS_NAMES, sizeof(struct obs_names), 4},
 		{OBS_POD, sizeof(struct meta_pod), 4},
 		{OBS_CONTAINER, sizeof(struct meta_container), 3},
@@ -198,7 +198,8 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"oom\",\"at_ns\":1,\"id\":2,\"level_id\":3,\"flags\":2,\"pid\":4}\n",
 		"{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"populated\":true,\"looked\":true,"
 		"\"exits\":3,\"told_at_ns\":4}\n",
-		"{\"type\":\"probe\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4,\"alive\":true}\n",
+		"{\"type\":\"probe\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4,\"alive\":true,"
+		"\"held\":true}\n",
 		"{\"type\":\"names\",\"at_ns\":1,\"pod_uid\":\"u\",\"container_id\":\"i\",\"namespace\":"
 		"\"ns\",\"pod\":\"p\",\"container\":\"c\",\"found\":true}\n",
 		"{\"type\":\"lost\",\"at_ns\":1,\"cgroup_new_emitted\":1,\"cgroup_gone_lost\":2,"

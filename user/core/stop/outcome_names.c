@@ -50,6 +50,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_TIME_UNCERTAIN] = "time-uncertain",
 	[GAP_SANDBOX_GUESSED] = "sandbox-guessed",
 	[GAP_INIT_UNSEEN] = "init-unseen",
+	[GAP_NOT_REAPED] = "not-reaped",
 };
 
 const char *outcome_name(enum outcome outcome)

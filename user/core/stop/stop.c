@@ -570,6 +570,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_STOP_SIGNAL_UNKNOWN;
 	if (stop->init_unseen)
 		gaps |= 1u << GAP_INIT_UNSEEN;
+	if (stop->held == STOP_HELD)
+		gaps |= 1u << GAP_NOT_REAPED;
 	return gaps;
 }
 

@@ -114,6 +114,7 @@ static const struct rec_field PROBE[] = {
 	UINT("pid", probe.pid),
 	UINT("start_ns", probe.start_ns),
 	BOOL("alive", probe.alive),
+	BOOL("held", probe.held),
 };
 
 static const struct rec_field NO_INIT[] = {
