@@ -45,8 +45,7 @@ static __always_inline bool is_stage(struct task_struct *t)
 	parent = BPF_CORE_READ(t, real_parent);
 	if (!named_as_runtime(parent))
 		return false;
-	return young || BPF_CORE_READ(t, nsproxy, mnt_ns) ==
-				BPF_CORE_READ(parent, nsproxy, mnt_ns);
+	return young || BPF_CORE_READ(t, nsproxy, mnt_ns) == BPF_CORE_READ(parent, nsproxy, mnt_ns);
 }
 
 /*

@@ -35,10 +35,10 @@ static void end_by_signal(struct fixture *f, enum attach when, const char *name,
 
 	print_message("%s %d %d\n", name, when, pid1);
 	attach_if(f, when, BEFORE);
-	judge_start(f,
-		    &(struct box_spec){
-			    .as = name, .argv = BOX_ARGV("graceful"), .host_pidns = !pid1},
-		    &box);
+	judge_start(
+		f,
+		&(struct box_spec){.as = name, .argv = BOX_ARGV("graceful"), .host_pidns = !pid1},
+		&box);
 	attach_if(f, when, AFTER);
 	judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
 	truth.stop = &sent;
@@ -75,9 +75,8 @@ static void one_in_a_shared_pid_namespace_too(void **state)
 	attach_begin(f);
 	page_go(box.proc.page, 1);
 	judge_box(f, &box,
-		  (struct truth){.outcome = "failed",
-				 .cause = "self",
-				 .gaps = gaps_of(AFTER, false)});
+		  (struct truth){
+			  .outcome = "failed", .cause = "self", .gaps = gaps_of(AFTER, false)});
 	assert_int_equal(box_remove(&sandbox), 0);
 	attach_end(f);
 }

@@ -245,10 +245,7 @@ static void look(struct world *w, uint64_t at, bool held)
 	const struct obs obs = {
 		.type = OBS_PROBE,
 		.at_ns = at,
-		.probe = {.id = CG_A1,
-			  .pid = P_A1.pid,
-			  .start_ns = P_A1.start_ns,
-			  .held = held},
+		.probe = {.id = CG_A1, .pid = P_A1.pid, .start_ns = P_A1.start_ns, .held = held},
 	};
 
 	assert_int_equal(world_tell(w, &obs), 0);

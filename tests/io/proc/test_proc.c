@@ -95,10 +95,10 @@ static void test_status(void **state)
 		.ppid = ppid_, .ns_depth = depth                                     \
 	}
 
-#define STAGE(pid_, ppid_, ns, depth, start)                           \
-	{                                                              \
-		.proc = {.pid = pid_, .ns_pid = ns, .start_ns = start}, \
-		.ppid = ppid_, .ns_depth = depth, .stage = true         \
+#define STAGE(pid_, ppid_, ns, depth, start)                                           \
+	{                                                                              \
+		.proc = {.pid = pid_, .ns_pid = ns, .start_ns = start}, .ppid = ppid_, \
+		.ns_depth = depth, .stage = true                                       \
 	}
 
 static const struct init_row {

@@ -203,11 +203,8 @@ static const struct {
 	int args;
 	int (*run)(char **args);
 } behaviours[] = {
-	{"vfork", 2, vfork_into},
-	{"visit", 1, visit},
-	{"lodge", 1, lodge},
-	{"family", 3, family},
-	{"nested", 1, nested},
+	{"vfork", 2, vfork_into}, {"visit", 1, visit},	 {"lodge", 1, lodge},
+	{"family", 3, family},	  {"nested", 1, nested},
 };
 
 int main(int argc, char **argv)

@@ -422,13 +422,15 @@ static void say_held(const struct waiter *w)
 	struct held by = {};
 
 	if (held_find(w->held, &by) < 0)
-		say_as("wait", "no container has a process, but %u, PID 1 of a pid namespace, has "
-			       "exited and cannot end",
+		say_as("wait",
+		       "no container has a process, but %u, PID 1 of a pid namespace, has "
+		       "exited and cannot end",
 		       w->held);
 	else
-		say_as("wait", "no container has a process, but %u, PID 1 of a pid namespace, has "
-			       "exited and cannot end: %u (%s) is there, and %u (%s) has not waited "
-			       "for it",
+		say_as("wait",
+		       "no container has a process, but %u, PID 1 of a pid namespace, has "
+		       "exited and cannot end: %u (%s) is there, and %u (%s) has not waited "
+		       "for it",
 		       w->held, by.pid, by.comm, by.parent_pid, by.parent_comm);
 }
 

@@ -7,17 +7,16 @@
 #include "io/proc/proc.h"
 #include "io/proc/self.h"
 
-static void log_holder(struct feed *feed, const struct effect *effect,
-		       const struct held *held)
+static void log_holder(struct feed *feed, const struct effect *effect, const struct held *held)
 {
-	const char *path = engine_cgroup_path(feed_engine(feed),
-					      effect->id);
+	const char *path = engine_cgroup_path(feed_engine(feed), effect->id);
 
-	log_warning("%s: PID 1 (%u) has exited and is held by process %u (%s) of its pid namespace, "
-		    "which %u (%s) has not waited for: until it does, or ends, the runtime sees no "
-		    "exit",
-		    path ? path : "a container", effect->pid, held->pid, held->comm,
-		    held->parent_pid, held->parent_comm);
+	log_warning(
+		"%s: PID 1 (%u) has exited and is held by process %u (%s) of its pid namespace, "
+		"which %u (%s) has not waited for: until it does, or ends, the runtime sees no "
+		"exit",
+		path ? path : "a container", effect->pid, held->pid, held->comm, held->parent_pid,
+		held->parent_comm);
 }
 
 void probe_init(struct feed *feed, const struct effect *effect)

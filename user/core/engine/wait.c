@@ -202,8 +202,7 @@ int stops_on_probe(struct stops *stops, const struct obs *obs)
 {
 	struct stop *stop = stop_in(cgmap_get(stops->map, obs->probe.id));
 
-	if (!stop || stop->init.pid != obs->probe.pid ||
-	    stop->init.start_ns != obs->probe.start_ns)
+	if (!stop || stop->init.pid != obs->probe.pid || stop->init.start_ns != obs->probe.start_ns)
 		return 0;
 	if (stop->state == STOP_EXITED)
 		held_seen(stops, stop, obs->probe.held, obs->at_ns);
@@ -360,8 +359,7 @@ static bool may_be_held(const struct stop *stop)
 /* True: the verdict waits for the answer. */
 static bool ask_held(struct stops *stops, struct stop *stop, uint64_t now_ns)
 {
-	if (!may_be_held(stop) ||
-	    (stop->held != STOP_HELD_UNASKED && stop->held != STOP_HELD_ONCE))
+	if (!may_be_held(stop) || (stop->held != STOP_HELD_UNASKED && stop->held != STOP_HELD_ONCE))
 		return false;
 	stop->held = stop->held == STOP_HELD_UNASKED ? STOP_HELD_ASKED : STOP_HELD_ASKED_AGAIN;
 	stops_wake(stops, stop, now_ns + TEARDOWN_NS);
@@ -406,9 +404,8 @@ void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 
 void stops_named(struct stops *stops, struct stop *stop)
 {
-	bool over = stop->gone_ns ||
-		    (stop->empty_ns && !awaits_teardown(stop) && !awaits_reap(stops, stop) &&
-		     !awaits_look(stop));
+	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop) &&
+				      !awaits_reap(stops, stop) && !awaits_look(stop));
 
 	if (stop->state == STOP_EXITED && over && !awaits_name(stops, stop))
 		stops_publish(stops, stop, false);

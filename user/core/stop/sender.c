@@ -229,8 +229,8 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
  * are cut: who decides is the process that started them.
  */
 static const char *const hands[] = {
-	"kill", "pkill", "killall", "skill",	       "sudo",		  "doas",
-	"runc", "crun",	 "youki",   "memfd:runc_clon", "memfd:crun_clon",
+	"kill", "pkill", "killall",	    "skill",	       "sudo", "doas", "runc",
+	"crun", "youki", "memfd:runc_clon", "memfd:crun_clon",
 };
 
 /* Below PID 1 and systemd's user managers are what have nothing to do with each other. */

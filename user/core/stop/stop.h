@@ -144,12 +144,12 @@ struct stop {
 	uint64_t given_ns;
 	bool given_unknown; /* a shutdown may give it less than its own, which is not known */
 	struct stop_forward forward;
-	uint64_t deliver_ns;	/* init took its stop signal; 0: not seen */
-	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */
-	uint64_t asked_ns;	/* counts were asked for; 0: not */
-	uint64_t looked_ns;	/* when signalled_ns was so; 0: it is not known */
-	uint64_t signalled_ns;	/* others than init were last asked to stop, or ended; 0: never */
-	bool takes_others;	/* others were left in the pid namespace that ended with it */
+	uint64_t deliver_ns;   /* init took its stop signal; 0: not seen */
+	uint64_t reap_ns;      /* its parent waited for it; 0: not seen */
+	uint64_t asked_ns;     /* counts were asked for; 0: not */
+	uint64_t looked_ns;    /* when signalled_ns was so; 0: it is not known */
+	uint64_t signalled_ns; /* others than init were last asked to stop, or ended; 0: never */
+	bool takes_others;     /* others were left in the pid namespace that ended with it */
 	enum stop_held held;
 	bool reported_unnamed;	/* reported while the path of its cgroup was not known */
 	bool base_known;	/* scope all: base is that of its first signal */

@@ -14,8 +14,8 @@
 #include "io/files/fd.h"
 #include "io/proc/proc.h"
 
-#define PF_EXITING 0x4
-#define TICK_NS	   10000000ull
+#define PF_EXITING   0x4
+#define TICK_NS	     10000000ull
 #define LINK_MAX_LEN 64
 
 static int read_stat(uint32_t pid, struct procfs_stat *ret)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -646,6 +647,7 @@ static int read_thread(int task, const char *tid, bool leader, struct audit_fact
 		return 0;
 	f->leader = thread;
 	f->disposition = audit_disposition_of(f->signal, s.caught, s.ignored);
+	f->keeps_terminal = audit_disposition_of(SIGTTOU, 0, s.ignored) == AUDIT_SIG_IGNORED;
 	return 0;
 }
 

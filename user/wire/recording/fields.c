@@ -110,11 +110,8 @@ static const struct rec_field READ_COUNTS[] = {
 };
 
 static const struct rec_field PROBE[] = {
-	UINT("id", probe.id),
-	UINT("pid", probe.pid),
-	UINT("start_ns", probe.start_ns),
-	BOOL("alive", probe.alive),
-	BOOL("held", probe.held),
+	UINT("id", probe.id),	    UINT("pid", probe.pid),   UINT("start_ns", probe.start_ns),
+	BOOL("alive", probe.alive), BOOL("held", probe.held),
 };
 
 static const struct rec_field NO_INIT[] = {
