@@ -73,7 +73,7 @@ GRACED_SHARED __u64 vain_kills;
 
 /*
  * Signals to an init: so many at once, then 100 a second. Those of its own container have a bucket,
- * those of others another, and SIGKILLs that it ignores a third.
+ * those of each other container have one, those of the host, and SIGKILLs that it ignores.
  */
 #define BUCKET_BURST	 256
 #define BUCKET_REFILL_NS 10000000ULL

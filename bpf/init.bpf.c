@@ -3,10 +3,10 @@
 #include "init.bpf.h"
 
 /*
- * A stage of the runtime, which has not exec'd the container's program. Before Linux 6.16 a process
- * has no memory, and so no program, by the time its exit is seen: its name is what is left.
+ * Whether the name of its program is a runtime's. Before Linux 6.16 a process has no memory, and so
+ * no program, by the time its exit is seen: its own name is what is left.
  */
-static __always_inline bool is_stage(struct task_struct *t)
+static __always_inline bool named_as_runtime(struct task_struct *t)
 {
 	struct program program;
 	__u64 comm[2] = {};
@@ -17,6 +17,35 @@ static __always_inline bool is_stage(struct task_struct *t)
 	}
 	bpf_probe_read_kernel(comm, sizeof(comm), BPF_CORE_READ(t, group_leader, comm));
 	return is_runtime_name(comm[0], comm[1]);
+}
+
+/* A stage lives for a moment. A worker of the same parent may have come in long ago, and be the
+ * init. */
+static __always_inline bool is_young(struct task_struct *leader)
+{
+	return bpf_ktime_get_boot_ns() - BPF_CORE_READ(leader, start_boottime) < STAGE_NS;
+}
+
+/*
+ * A stage of the runtime, which has not exec'd the container's program. Its name alone does not
+ * make it one: its parent is the runtime, and it is young, or has not left the runtime's mounts.
+ * What exits young was a stage whatever its parent is: a runtime that was killed has left it to
+ * another.
+ */
+static __always_inline bool is_stage(struct task_struct *t)
+{
+	struct task_struct *parent;
+	bool young;
+
+	if (!named_as_runtime(t))
+		return false;
+	young = is_young(BPF_CORE_READ(t, group_leader));
+	if (young && BPF_CORE_READ(t, flags) & PF_EXITING)
+		return true;
+	parent = BPF_CORE_READ(t, real_parent);
+	if (!named_as_runtime(parent))
+		return false;
+	return young || BPF_CORE_READ(t, nsproxy, mnt_ns) == BPF_CORE_READ(parent, nsproxy, mnt_ns);
 }
 
 /*
@@ -80,13 +109,6 @@ __noinline __u32 init_find(__u64 task, __u64 watch_id)
 	if (!init_is_inside(task, watch_id) || !init_may_be(task, watch_id))
 		return 0;
 	return init_add(task, watch_id);
-}
-
-/* A stage lives for a moment. A worker of the same parent may have come in long ago, and be the
- * init. */
-static __always_inline bool is_young(struct task_struct *leader)
-{
-	return bpf_ktime_get_boot_ns() - BPF_CORE_READ(leader, start_boottime) < STAGE_NS;
 }
 
 /* The member's process if that was there before t and may be the init, as init_older() says it. */

@@ -4,8 +4,9 @@
  *
  * The first process that execs in a container while its parent is outside is the init: on_exec().
  * It stays the init for as long as any process is left in the container. Only the stages of the
- * runtime (runc init and its like), which also come in from outside and exec, are skipped, and they
- * are recognised by their program. PID 1 of a pid namespace further down never replaces the init:
+ * runtime (runc init and its like), which also come in from outside and exec, are skipped. Their
+ * program's name alone makes none: a container may run a program of any name. Their parent is the
+ * runtime, too. PID 1 of a pid namespace further down never replaces the init:
  * that may be a sandbox that the container made, and once its parent has died the process that
  * adopts it may be outside of the container.
  *
@@ -22,7 +23,7 @@
 #ifndef GRACED_INIT_BPF_H
 #define GRACED_INIT_BPF_H
 
-#include "task.bpf.h"
+#include "stop.bpf.h"
 
 #include "graced/runtime.h"
 

@@ -24,6 +24,27 @@ struct signal_args {
 	__s32 code;
 };
 
+/*
+ * What processes of a container may send to the init of another one: a bucket for each two, so that
+ * one that floods a neighbour spends its own records. Of many the one that was used last stays.
+ */
+struct pair {
+	__u64 from, to; /* watched cgroups */
+};
+
+struct pair_bucket {
+	__u64 at_ns;
+	__u32 left;
+	__u32 suppressed;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct pair);
+	__type(value, struct pair_bucket);
+} pairs SEC(".maps");
+
 static __always_inline __s32 info_code(__u64 info)
 {
 	const struct kernel_siginfo *si = (void *)info;
@@ -214,13 +235,39 @@ static __always_inline bool from_outside(const struct signal_args *a)
 	       !has_no_sender(a);
 }
 
+static __always_inline bool pair_take(const struct signal_args *a)
+{
+	struct pair pair = {.from = a->sender_at.watch_id, .to = a->at.watch_id};
+	struct pair_bucket *b = bpf_map_lookup_elem(&pairs, &pair);
+
+	if (!b) {
+		struct pair_bucket full = {.at_ns = bpf_ktime_get_boot_ns(),
+					   .left = BUCKET_BURST - 1};
+
+		bpf_map_update_elem(&pairs, &pair, &full, BPF_NOEXIST);
+		return true;
+	}
+	if (bucket_take(&b->at_ns, &b->left))
+		return true;
+	__sync_fetch_and_add(&b->suppressed, 1);
+	return false;
+}
+
+/* False: it is more than its sender may send. */
+static __always_inline bool outside_take(const struct signal_args *a)
+{
+	if (a->sender_kind == GRACED_WATCH_CONTAINER)
+		return pair_take(a);
+	return !limit_all || bucket_take(&a->w->outside_at_ns, &a->w->outside_left);
+}
+
 /*
  * What a container does to its own init is limited: signals sent from inside it, and what the
- * kernel raises for it (timers, terminals, faults), which it can provoke at any rate. What others
- * send is limited only while the daemon is over its budget. That has a bucket of its own: otherwise
- * a container that keeps the first one empty would hide the runtime's stop signal. A SIGKILL that
- * is delivered is never limited; for one that is not see drop_vain_kill(). The count of what was
- * suppressed is exact.
+ * kernel raises for it (timers, terminals, faults), which it can provoke at any rate. So is what
+ * another container sends, by itself. What the host sends is limited only while the daemon is over
+ * its budget. Each has a bucket of its own: otherwise a container that keeps one of them empty
+ * would hide the runtime's stop signal. A SIGKILL that is delivered is never limited; for one that
+ * is not see drop_vain_kill(). The count of what was suppressed is exact.
  */
 static __always_inline bool limited(struct signal_args *a)
 {
@@ -229,7 +276,7 @@ static __always_inline bool limited(struct signal_args *a)
 	if (!watch_recorded(w) || a->sig == SIGKILL)
 		return false;
 	if (from_outside(a)) {
-		if (!limit_all || bucket_take(&w->outside_at_ns, &w->outside_left))
+		if (outside_take(a))
 			return false;
 	} else if (bucket_take(&w->bucket_at_ns, &w->bucket_left)) {
 		return false;

@@ -221,6 +221,12 @@ struct signal_struct {
 	struct mm_struct *oom_mm;
 };
 
+struct mnt_namespace;
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+
 /* What a thread had in its registers when it entered the kernel. */
 struct pt_regs {
 #ifdef __TARGET_ARCH_arm64
@@ -260,6 +266,7 @@ struct task_struct {
 	const struct cred *real_cred;
 	const struct cred *cred;
 	char comm[16];
+	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked;

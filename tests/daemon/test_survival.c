@@ -230,6 +230,37 @@ static void restarts_tell_nothing(void **state)
 	restarts_end_by(stage, SIGTERM);
 }
 
+/* Of a container that is not PID 1, and whose program has a runtime's name. */
+static void a_name_ends_no_life(void **state)
+{
+	const struct box_spec spec = {
+		.as = "runc-app", .argv = BOX_ARGV("graceful"), .host_pidns = true};
+	struct restarts *stage = *state;
+	struct proc_end end;
+	json_t *record;
+	struct box box;
+
+	if (!stage)
+		skip();
+	restarts_start(stage, true);
+	assert_int_equal(box_start(&stage->tree, &spec, &box), 0);
+	for (int i = 0; i < 2; i++) {
+		usleep(700000);
+		restarts_end_by(stage, i ? SIGKILL : SIGTERM);
+		restarts_start(stage, true);
+	}
+	usleep(700000);
+	assert_null(stop_of(stage, &box));
+	assert_int_equal(kill(box.init_pid, SIGTERM), 0);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	assert_int_equal(box_remove(&box), 0);
+	record = await_stop(stage, &box);
+	assert_string_equal(jrec_text(record, "outcome"), "graceful");
+	assert_int_equal(jrec_int(record, "process.pid", 0), box.init_pid);
+	json_decref(record);
+	restarts_end_by(stage, SIGTERM);
+}
+
 #define SURVIVES(sentence, function)                           \
 	{                                                      \
 		sentence, function, NULL, restarts_clear, NULL \
@@ -243,6 +274,8 @@ int main(void)
 		SURVIVES("a stop that was asked for before a restart keeps who asked and when",
 			 request_before_restart),
 		SURVIVES("restarts without a change tell nothing", restarts_tell_nothing),
+		SURVIVES("a container whose program has a runtime's name lives through restarts",
+			 a_name_ends_no_life),
 	};
 
 	return cmocka_run_group_tests_name("survival", tests, restarts_setup, restarts_teardown);

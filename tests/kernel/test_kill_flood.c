@@ -17,6 +17,7 @@
 #define BURST	   256	 /* so many of them are recorded at once */
 #define REFILL_NS  10000000u
 #define NEIGHBOURS 3
+#define OTHERS	   20
 
 /* A sandbox, and a container that shares its pid namespace. */
 struct pair {
@@ -134,6 +135,52 @@ static void from_the_same_container_they_are_limited(void **state)
 	assert_int_equal(box_remove(&pair.sandbox), 0);
 }
 
+/* A container floods its neighbour's init with a signal that counts, and is asked to by the rest:
+ * only the flood is limited, also while the daemon is over its budget. */
+static void a_neighbours_flood_spends_its_own_records(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	uint64_t began_ns, took_ns;
+	struct box other;
+	struct flood flood;
+	struct pair pair;
+	struct sent sent;
+	int64_t n;
+
+	for (int over = 0; over < 2; over++) {
+		kern_limit_all(k->kern, over);
+		start_pair(&k->tree, BOX_ARGV("deaf"), &pair);
+		assert_int_equal(box_start(&k->tree,
+					   &(struct box_spec){.argv = BOX_ARGV("deaf"),
+							      .pod_of = &pair.sandbox,
+							      .pidns_of = &pair.sandbox},
+					   &other),
+				 0);
+		kernhalf_drain(k);
+		began_ns = page_clock_ns();
+		flood_begin_with(&k->tree, &pair.app, SIGTERM, &flood);
+		flood_await(&flood, FLOOD);
+		for (int i = 0; i < OTHERS; i++) {
+			assert_int_equal(kill(pair.sandbox.init_pid, SIGTERM), 0);
+			assert_int_equal(send_signal(&k->tree, SEND_CONTAINER, &other,
+						     pair.sandbox.init_pid, SIGTERM, &sent),
+					 0);
+		}
+		n = flood_end(&flood);
+		took_ns = page_clock_ns() - began_ns;
+		kernhalf_drain(k);
+		assert_int_equal(kernhalf_counts(k, pair.sandbox.dir).lost, 0);
+		assert_int_equal(k->n_signals + kernhalf_counts(k, pair.sandbox.dir).suppressed,
+				 n + 2 * OTHERS);
+		assert_in_range(k->n_signals, BURST + 2 * OTHERS,
+				2 * OTHERS + FLOOD_SENDERS * (BURST + 1 + took_ns / REFILL_NS));
+		assert_int_equal(box_remove(&other), 0);
+		assert_int_equal(box_remove(&pair.app), 0);
+		assert_int_equal(box_remove(&pair.sandbox), 0);
+	}
+	kern_limit_all(k->kern, false);
+}
+
 /* --- verdicts --- */
 
 static int setup_traced(void **state)
@@ -189,6 +236,23 @@ static void neighbours_lose_nothing(void **state)
 	judge_pair(f, &pair, truth);
 }
 
+/* Signals that are no SIGKILL; the records of all neighbours are complete. */
+static void of_a_flood_of_stop_signals_neither(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct flood flood;
+	struct pair pair;
+
+	start_pair(&f->tree, BOX_ARGV("deaf"), &pair);
+	flood_begin_with(&f->tree, &pair.app, SIGTERM, &flood);
+	flood_await(&flood, FLOOD);
+	stop_neighbours(f);
+	flood_await(&flood, FLOOD);
+	flood_end(&flood);
+	assert_int_equal(box_remove(&pair.app), 0);
+	assert_int_equal(box_remove(&pair.sandbox), 0);
+}
+
 static void a_stop_amid_the_flood_is_complete(void **state)
 {
 	struct fixture *f = judge_need(state);
@@ -236,10 +300,13 @@ static int run(const char *hierarchy)
 		CLAIM("they hide no other signal", a_flood_hides_no_other_signal),
 		CLAIM("those of the same container are limited",
 		      from_the_same_container_they_are_limited),
+		CLAIM("a container that floods another one's init spends its own records",
+		      a_neighbours_flood_spends_its_own_records),
 	};
 	static const struct CMUnitTest traced[] = {
 		CLAIM("neighbours lose nothing, nor does a stop after the flood",
 		      neighbours_lose_nothing),
+		CLAIM("nor in a flood of stop signals", of_a_flood_of_stop_signals_neither),
 		CLAIM("a stop amid the flood is complete", a_stop_amid_the_flood_is_complete),
 		CLAIM("a SIGKILL that is delivered after it is the one it died of",
 		      a_kill_after_the_flood_is_the_one),

@@ -240,6 +240,66 @@ static void test_probe(void **state)
 	world_close(&w);
 }
 
+static void look(struct world *w, uint64_t at, bool held)
+{
+	const struct obs obs = {
+		.type = OBS_PROBE,
+		.at_ns = at,
+		.probe = {.id = CG_A1, .pid = P_A1.pid, .start_ns = P_A1.start_ns, .held = held},
+	};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+/* Others are left in the pid namespace of an init that was killed. */
+static void end_before_others(struct world *w)
+{
+	const struct obs exited = {
+		.type = OBS_EXIT,
+		.at_ns = SEC(20) + 1,
+		.exit = {.id = CG_A1,
+			 .flags = GRACED_EXIT_INIT | GRACED_EXIT_NS_OTHERS,
+			 .status = 9,
+			 .proc = P_A1,
+			 .counts = {.exits = 1, .collateral = 1}},
+	};
+
+	world_open(w, NULL);
+	world_init(w, SEC(10), CG_A1, &P_A1);
+	world_managed(w, SEC(20), CG_A1, &P_A1, 9);
+	assert_int_equal(world_tell(w, &exited), 0);
+	world_empty_counted(w, SEC(20) + 2, CG_A1, &exited.exit.counts);
+	assert_int_equal(world_effects(w, EFFECT_PROBE_INIT), 1);
+}
+
+static void test_held(void **state)
+{
+	static const struct {
+		bool first, second;
+		uint32_t gaps;
+	} want[] = {
+		{false, false, 0},
+		{true, false, 0},
+		{true, true, GAP(NOT_REAPED)},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct world w;
+
+		end_before_others(&w);
+		look(&w, SEC(20) + 3, want[i].first);
+		if (want[i].first) {
+			world_timer(&w, SEC(20) + 3 + WAIT);
+			assert_int_equal(world_effects(&w, EFFECT_PROBE_INIT), 2);
+			assert_int_equal(world_count(&w, RECORD_STOP), 0);
+			look(&w, SEC(20) + 4 + WAIT, want[i].second);
+		}
+		world_timer(&w, SEC(20) + 4 + WAIT);
+		assert_verdict(&w, OUTCOME_KILLED, CAUSE_NO_GRACE, want[i].gaps);
+		world_close(&w);
+	}
+}
+
 static void test_probe_and_then_the_end(void **state)
 {
 	const struct graced_counts lost = {.lost = 1};
@@ -426,6 +486,8 @@ int main(void)
 		CLAIM("a lost exit is told when the cgroup is empty or gone", test_exit_lost),
 		CLAIM("after a loss init is looked for, and told as unknown when it is gone",
 		      test_probe),
+		CLAIM("an init that what is left in its pid namespace holds twice is not reaped",
+		      test_held),
 		CLAIM("a trace that ends meanwhile tells it, too", test_probe_and_then_the_end),
 		CLAIM("an exit that was in the ring still beats the look for it",
 		      test_probe_and_then_the_exit),

@@ -411,9 +411,9 @@ static void test_same(void **state)
 		{"one process", {CG_B1, CG_B1}, {7, 7}, {5, 5}, {0, 0}, true},
 		{"one number, two processes", {CG_B1, CG_B1}, {7, 7}, {5, 6}, {0, 0}, false},
 		{"two of one container", {CG_B1, CG_B1}, {7, 8}, {5, 5}, {0, 0}, false},
-		{"two of one host cgroup", {CG_USER, CG_USER}, {7, 8}, {5, 6}, {0, 0}, true},
+		{"two of one host cgroup", {CG_USER, CG_USER}, {7, 8}, {5, 6}, {0, 0}, false},
 		{"two of two host cgroups", {CG_USER, CG_SYSTEM}, {7, 8}, {5, 6}, {0, 0}, false},
-		{"one service of two", {CG_SSHD, CG_SSHD}, {7, 8}, {5, 6}, {0, 0}, true},
+		{"two of one service", {CG_SSHD, CG_SSHD}, {7, 8}, {5, 6}, {0, 0}, false},
 		{"host and container", {CG_USER, CG_B1}, {7, 8}, {5, 6}, {0, 0}, false},
 		{"the kernel in one's context", {CG_USER, CG_USER}, {7, 8}, {5, 6}, {0, 128}, false},
 		{"cgroups nobody knows the id of", {0, 0}, {7, 8}, {5, 6}, {0, 0}, false},
@@ -442,6 +442,73 @@ static void test_same(void **state)
 			fail_msg("%s", want[i / 2].what);
 		sender_done(&map, &s[0]);
 		sender_done(&map, &s[1]);
+		cgmap_done(&map);
+	}
+}
+
+struct hand {
+	const char *exe, *parent_exe;
+	uint32_t pid, parent, grandparent;
+};
+
+static void hand_judge(const struct cgmap *map, const struct hand *hand, struct sender *ret)
+{
+	struct obs_signal sig = {
+		.target = P_A1,
+		.sender = {.pid = hand->pid, .cgroup_id = CG_USER, .watch_id = CG_USER},
+		.ancestors = {{.pid = hand->parent, .cgroup_id = CG_USER, .watch_id = CG_USER},
+			      {.pid = hand->grandparent}},
+	};
+
+	strcpy(sig.sender.exe, hand->exe);
+	strcpy(sig.ancestors[0].exe, hand->parent_exe);
+	sender_judge(map, &sig, NULL, 0, ret);
+}
+
+/* None of them is root. */
+static void test_hands(void **state)
+{
+	static const struct {
+		const char *what;
+		struct hand hand[2];
+		bool same;
+	} want[] = {
+		{"kill and kill -9 of a script",
+		 {{"kill", "bash", 7, 5, 0}, {"kill", "bash", 8, 5, 0}},
+		 true},
+		{"a script's builtin and its pkill",
+		 {{"bash", "sh", 5, 4, 0}, {"pkill", "bash", 8, 5, 0}},
+		 true},
+		{"sudo kill and kill of a shell",
+		 {{"kill", "sudo", 7, 6, 5}, {"kill", "bash", 8, 5, 4}},
+		 true},
+		{"two shells' kill", {{"kill", "bash", 7, 5, 0}, {"kill", "bash", 8, 6, 0}}, false},
+		{"a rootless shim's runc, twice",
+		 {{"runc", "containerd-shim", 7, 5, 0},
+		  {"memfd:runc_clon", "containerd-shim", 8, 5, 0}},
+		 true},
+		{"two programs of a shell",
+		 {{"app", "bash", 7, 5, 0}, {"app", "bash", 8, 5, 0}},
+		 false},
+		{"kill of two units",
+		 {{"kill", "systemd", 7, 1, 0}, {"kill", "systemd", 8, 1, 0}},
+		 false},
+		{"kill of two units of a user",
+		 {{"kill", "systemd", 7, 5, 0}, {"kill", "systemd", 8, 5, 0}},
+		 false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct sender s[2] = {};
+		struct cgmap map;
+
+		map_open(&map, 0);
+		for (int k = 0; k < 2; k++)
+			hand_judge(&map, want[i].hand + k, s + k);
+		if (sender_same(s, s + 1) != want[i].same)
+			fail_msg("%s", want[i].what);
+		sender_done(&map, s);
+		sender_done(&map, s + 1);
 		cgmap_done(&map);
 	}
 }
@@ -482,8 +549,8 @@ int main(void)
 		CLAIM("a service is no container, so a runtime's unit stays a runtime",
 		      test_services_are_no_containers),
 		CLAIM("who stops a service is judged as for a container", test_service_as_target),
-		CLAIM("two senders are the same as one process, or as one cgroup of the host",
-		      test_same),
+		CLAIM("two senders are the same as one process", test_same),
+		CLAIM("a program that sends for another process counts as that one", test_hands),
 		CLAIM("a sender keeps the names of its ancestors and its cgroup", test_ancestors),
 	};
 

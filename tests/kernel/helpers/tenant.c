@@ -99,6 +99,27 @@ static int visit(char **args)
 	return exit_as(child);
 }
 
+/* lodge DIR: a child moves into DIR and stays there until SIGTERM; says ready then */
+static int lodge(char **args)
+{
+	pid_t child = fork();
+	sigset_t term;
+	int sig;
+
+	if (child == 0) {
+		sigemptyset(&term);
+		sigaddset(&term, SIGTERM);
+		sigprocmask(SIG_BLOCK, &term, NULL);
+		if (enter(args[0]))
+			_exit(121);
+		page_ready(page);
+		sigwait(&term, &sig);
+		_exit(0);
+	}
+	close(READY_FD);
+	return exit_as(child);
+}
+
 static void *idle(void *unused)
 {
 	pause_forever();
@@ -215,8 +236,8 @@ static const struct {
 	int args;
 	int (*run)(char **args);
 } behaviours[] = {
-	{"vfork", 2, vfork_into}, {"visit", 1, visit}, {"family", 3, family},
-	{"nested", 1, nested},	  {"inner", 1, inner},
+	{"vfork", 2, vfork_into}, {"visit", 1, visit},	 {"lodge", 1, lodge},
+	{"family", 3, family},	  {"nested", 1, nested}, {"inner", 1, inner},
 };
 
 int main(int argc, char **argv)

@@ -5,9 +5,11 @@
 #include "lib/box/peek.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 
 static int fits(int length)
@@ -33,7 +35,7 @@ static void draw_id(struct box_tree *tree, char id[65])
 
 static int name_box(struct box_tree *tree, const struct box_spec *spec, struct box *box)
 {
-	const char *base = spec->prog ? spec->prog : "workload";
+	const char *base = spec->as ? spec->as : spec->prog ? spec->prog : "workload";
 	int r;
 
 	box->owns_pod = !spec->pod_of;
@@ -85,6 +87,31 @@ static int make_cgroups(struct box_tree *tree, const struct box_spec *spec, stru
 	return r;
 }
 
+/* Into ret, the program's path; a copy is made if it is to have another name. */
+static int find_program(const struct box_tree *tree, const struct box_spec *spec,
+			char ret[static HIER_PATH_MAX + 32])
+{
+	const char *prog = spec->prog ? spec->prog : "workload";
+	char from[HIER_PATH_MAX + 32];
+	struct stat st;
+	int in, out, r;
+
+	snprintf(from, sizeof(from), "%s/%s", tree->helpers, prog);
+	snprintf(ret, sizeof(from), "%s/%s", spec->as ? tree->tmp : tree->helpers,
+		 spec->as ? spec->as : prog);
+	if (!spec->as || access(ret, X_OK) == 0)
+		return 0;
+	in = open(from, O_RDONLY | O_CLOEXEC);
+	out = open(ret, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	r = in < 0 || out < 0 || fstat(in, &st) < 0 ||
+			    sendfile(out, in, NULL, (size_t)st.st_size) != st.st_size
+		    ? -errno
+		    : 0;
+	close(in);
+	close(out);
+	return r;
+}
+
 int box_start(struct box_tree *tree, const struct box_spec *spec, struct box *ret)
 {
 	struct proc_spec proc = {
@@ -106,12 +133,13 @@ int box_start(struct box_tree *tree, const struct box_spec *spec, struct box *re
 		r = spec->named(spec->userdata, &box);
 	if (r)
 		return r;
-	snprintf(exe, sizeof(exe), "%s/%s", tree->helpers, spec->prog ? spec->prog : "workload");
+	r = find_program(tree, spec, exe);
 	proc.exe = exe;
 	proc.cgroups[0] = box.nested_dir[0] ? box.nested_dir : box.dir;
 	proc.cgroups[1] = box.kill_dir[0] && !tree->hier.unified ? box.kill_dir : NULL;
 	box.pidns = proc.new_pidns;
-	r = make_cgroups(tree, spec, &box);
+	if (!r)
+		r = make_cgroups(tree, spec, &box);
 	if (!r)
 		r = proc_start(&proc, &box.proc);
 	if (r) {

@@ -30,6 +30,7 @@ struct box;
 
 struct box_spec {
 	const char *prog;		/* helper program, default "workload" */
+	const char *as;			/* run a copy of it that is called so; NULL: the program */
 	const char *const *argv;	/* its arguments: a behaviour first */
 	const struct box *pod_of;	/* put it into this box's pod; NULL for a pod of its own */
 	const struct box *pidns_of;	/* share this box's pid namespace (shareProcessNamespace) */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send SIGKILL to a PID 1 that ignores it, without end.
+// Send a signal to a PID 1 that lives on, without end.
 #include "lib/box/flood.h"
 
 #include <stdio.h>
@@ -10,15 +10,21 @@
 
 void flood_begin(struct box_tree *tree, const struct box *box, struct flood *ret)
 {
-	char exe[HIER_PATH_MAX + 32], step[16];
+	flood_begin_with(tree, box, 9, ret);
+}
+
+void flood_begin_with(struct box_tree *tree, const struct box *box, int sig, struct flood *ret)
+{
+	char exe[HIER_PATH_MAX + 32], number[16], step[16];
 	const struct proc_spec spec = {.exe = exe,
-				       .argv = BOX_ARGV("rain", "1", "9", step),
+				       .argv = BOX_ARGV("rain", "1", number, step),
 				       .cwd = tree->tmp,
 				       .no_wait = true,
 				       .pidns_of = box->init_pid,
 				       .cgroups = {box->dir}};
 
 	snprintf(exe, sizeof(exe), "%s/sender", tree->helpers);
+	snprintf(number, sizeof(number), "%d", sig);
 	snprintf(step, sizeof(step), "%d", FLOOD_STEP);
 	for (int i = 0; i < FLOOD_SENDERS; i++)
 		assert_int_equal(proc_start(&spec, &ret->senders[i]), 0);

@@ -119,7 +119,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
 		{OBS_COUNTS, sizeof(struct obs_counts), 5},
-		{OBS_PROBE, sizeof(struct obs_probe), 4 + 7},
+		{OBS_PROBE, sizeof(struct obs_probe), 4 + 6},
 		{OBS_NAMES, sizeof(struct obs_names), 4},
 		{OBS_POD, sizeof(struct meta_pod), 4},
 		{OBS_CONTAINER, sizeof(struct meta_container), 3},
@@ -135,7 +135,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 33},
-		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 15},
+		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 11},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 25},
 		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 1},
 		{OBS_KEPT_TURN, sizeof(struct shutdown_run_turn), 6},
@@ -199,7 +199,8 @@ static void test_stable_lines(void **state)
 		"{\"type\":\"oom\",\"at_ns\":1,\"id\":2,\"level_id\":3,\"flags\":2,\"pid\":4}\n",
 		"{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"populated\":true,\"looked\":true,"
 		"\"exits\":3,\"told_at_ns\":4}\n",
-		"{\"type\":\"probe\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4,\"alive\":true}\n",
+		"{\"type\":\"probe\",\"at_ns\":1,\"id\":2,\"pid\":3,\"start_ns\":4,\"alive\":true,"
+		"\"held\":true}\n",
 		"{\"type\":\"names\",\"at_ns\":1,\"pod_uid\":\"u\",\"container_id\":\"i\",\"namespace\":"
 		"\"ns\",\"pod\":\"p\",\"container\":\"c\",\"found\":true}\n",
 		"{\"type\":\"lost\",\"at_ns\":1,\"cgroup_new_emitted\":1,\"cgroup_gone_lost\":2,"
@@ -265,7 +266,8 @@ static void test_stable_lines(void **state)
 		"\"watch_id\":15,\"comm\":\"s16\",\"exe\":\"s17\",\"parent1_comm\":\"s18\","
 		"\"parent2_comm\":\"s19\",\"parent3_comm\":\"s20\",\"parent4_comm\":\"s21\","
 		"\"numbers\":22,\"suppressed\":23,\"hearing\":24,\"deaf\":true,\"taken_ns\":26,"
-		"\"dropped_ns\":27,\"passed\":true,\"target_comm\":\"s29\",\"other\":true}\n",
+		"\"dropped_ns\":27,\"passed\":true,\"target_comm\":\"s29\",\"other\":true,"
+		"\"mind_pid\":31,\"mind_start_ns\":32}\n",
 		"{\"type\":\"kept_pod\",\"at_ns\":1,\"uid\":\"s2\",\"over\":true,\"qos\":4,"
 		"\"static\":true,\"listed\":true,\"was_listed\":true,\"known\":8,\"phase\":9,"
 		"\"end\":10,\"deleting\":true,\"grace_ns\":12,\"deletion_grace_ns\":13,"

@@ -27,11 +27,13 @@
 #include "base/duration.h"
 #include "core/kubelet/node_failure.h"
 #include "io/files/fd.h"
+#include "io/proc/held.h"
 
 #define FRESH_MAX   64 /* more cgroups made between the readings count as containers */
 #define NAMES_SHOWN 3
 #define ID_SHOWN    12
 #define AGAIN_US    1000
+#define HELD_US	    50000 /* each look goes through all processes */
 /* A look at all cgroups whatever was reported, for one that could not be read to its end. */
 #define LOOK_US	    5000000
 
@@ -63,6 +65,7 @@ struct waiter {
 	bool missed;			/* a program of the kernel half did not run once */
 	size_t unwatched, skipped;	/* cgroups that the last look met */
 	int error;
+	uint32_t held; /* PID 1 of a pid namespace that has exited and cannot end; 0: none */
 
 	/* Since this was cleared: a container that is waited for has lost its last process, or is
 	 * gone; cgroups that were made. */
@@ -332,6 +335,7 @@ enum finding {
 	FINDING_EMPTY,
 	FINDING_POPULATED,
 	FINDING_UNSURE, /* something was reported meanwhile */
+	FINDING_HELD,	/* no process runs, and PID 1 of a pid namespace cannot end */
 	FINDING_BLIND,	/* some cgroups cannot be watched or read */
 };
 
@@ -355,7 +359,8 @@ static enum finding examine(struct waiter *w)
 		return FINDING_BLIND;
 	if (!ring_drain(ring) || was_touched(w) || count_losses(w) != lost)
 		return FINDING_UNSURE;
-	return FINDING_EMPTY;
+	w->held = held_any();
+	return w->held ? FINDING_HELD : FINDING_EMPTY;
 }
 
 /* --- the end ----------------------------------------------------------------------------------- */
@@ -412,6 +417,23 @@ static void say_blind(const struct waiter *w)
 		       n, n == 1 ? " is" : "s are");
 }
 
+static void say_held(const struct waiter *w)
+{
+	struct held by = {};
+
+	if (held_find(w->held, &by) < 0)
+		say_as("wait",
+		       "no container has a process, but %u, PID 1 of a pid namespace, has "
+		       "exited and cannot end",
+		       w->held);
+	else
+		say_as("wait",
+		       "no container has a process, but %u, PID 1 of a pid namespace, has "
+		       "exited and cannot end: %u (%s) is there, and %u (%s) has not waited "
+		       "for it",
+		       w->held, by.pid, by.comm, by.parent_pid, by.parent_comm);
+}
+
 static void conclude(struct waiter *w, enum finding finding)
 {
 	if (finding == FINDING_BLIND)
@@ -420,9 +442,13 @@ static void conclude(struct waiter *w, enum finding finding)
 		say_left(w);
 	else if (finding == FINDING_UNSURE && w->timed_out)
 		say_as("wait", "cannot prove that the node is empty: containers come and go");
+	else if (finding == FINDING_HELD && w->timed_out)
+		say_held(w);
 	else if (finding != FINDING_EMPTY) {
-		if (finding == FINDING_UNSURE &&
-		    sd_event_source_set_time_relative(w->again, AGAIN_US) >= 0)
+		uint64_t again_us = finding == FINDING_HELD ? HELD_US : AGAIN_US;
+
+		if ((finding == FINDING_UNSURE || finding == FINDING_HELD) &&
+		    sd_event_source_set_time_relative(w->again, again_us) >= 0)
 			sd_event_source_set_enabled(w->again, SD_EVENT_ONESHOT);
 		return;
 	}

@@ -15,6 +15,7 @@
 
 #include "app/live/losses.h"
 #include "app/live/output.h"
+#include "app/live/probe.h"
 #include "app/live/own.h"
 #include "app/live/relay.h"
 #include "app/live/scan.h"
@@ -198,20 +199,6 @@ static void read_counts(struct monitor *m, uint64_t id)
 	feed_obs(m->feed, &obs);
 }
 
-static void probe_init(struct monitor *m, const struct effect *effect)
-{
-	struct obs obs;
-
-	feed_begin(&obs, OBS_PROBE);
-	obs.probe.id = effect->id;
-	obs.probe.pid = effect->pid;
-	obs.probe.start_ns = effect->start_ns;
-	/* Where pids are not the host's, no process is known to be gone. */
-	obs.probe.alive =
-		!host_in_initial_pidns() || procfs_alive((pid_t)effect->pid, effect->start_ns);
-	feed_obs(m->feed, &obs);
-}
-
 /* What the daemon does in a shutdown, and no other command. */
 static void carry_out_shutdown(struct monitor *m, const struct effect *effect)
 {
@@ -231,7 +218,7 @@ static void carry_out(void *userdata, const struct effect *effect)
 		scan_find(m->scan, effect->id);
 		break;
 	case EFFECT_PROBE_INIT:
-		probe_init(m, effect);
+		probe_init(m->feed, effect);
 		break;
 	case EFFECT_FIND_NAMES:
 		lookup_names(m->lookup, effect);

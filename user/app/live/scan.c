@@ -282,7 +282,8 @@ static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 	int r;
 
 	init = procfs_choose_init(members->list, members->n, &rank);
-	if (!init || procfs_is_runtime(init->proc.exe))
+	/* The kernel half reports it when it execs. */
+	if (!init || init->unexecd)
 		return false;
 	entry = (struct graced_init){
 		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
@@ -294,18 +295,13 @@ static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 	return r >= 0;
 }
 
-static bool is_stage(const struct procfs_proc *p)
-{
-	return procfs_is_runtime(p->proc.exe);
-}
-
 /* Whether processes run in it that its runtime has not left there while it is being made. */
 static bool has_others(struct scan *scan, const char *path, const struct members *members)
 {
 	size_t others = members->unread;
 
-	for (size_t i = 0; i < members->n; i++)
-		others += !members->list[i].exiting && !is_stage(members->list + i);
+	for (const struct procfs_proc *p = members->list; p < members->list + members->n; p++)
+		others += !p->exiting && !p->stage && !p->unexecd;
 	/* In another pid namespace members may not be listed; in the host's, where none is, none is
 	 * there. */
 	if (!members->n && !host_in_initial_pidns())

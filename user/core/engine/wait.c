@@ -31,7 +31,7 @@ static void probe_init(struct stops *stops, const struct stop *stop)
 		.start_ns = stop->init.start_ns,
 	};
 
-	if (stop_is_running(stop) && stop->init.pid)
+	if (stop->init.pid)
 		output_effect(stops->out, &probe);
 }
 
@@ -104,9 +104,15 @@ static bool is_empty_due(const struct stop *stop, uint64_t at_ns)
 	       stop->counts.exits == stop->base.exits && at_ns < stop->idle_ns + STOPS_WAIT_NS;
 }
 
+/* Its end was held at the first look: the second is due. */
+static bool awaits_look(const struct stop *stop)
+{
+	return stop->held == STOP_HELD_ONCE || stop->held == STOP_HELD_ASKED_AGAIN;
+}
+
 static void answered(struct stops *stops, struct stop *stop, const struct obs *obs)
 {
-	if (awaits_main(stop, obs))
+	if (awaits_main(stop, obs) || awaits_look(stop))
 		return;
 	if (awaits_exec(stop, obs)) {
 		stops_wake(stops, stop, stop->exit_ns + STAGE_NS);
@@ -167,7 +173,7 @@ int stops_on_counts(struct stops *stops, const struct obs *obs)
 		output_changed(stops->out, node);
 	if (stop->state == STOP_EXITED && stop->asked_ns)
 		answered(stops, stop, obs);
-	else if (stop->counts.lost > lost)
+	else if (stop->counts.lost > lost && stop_is_running(stop))
 		probe_init(stops, stop);
 	weigh_unseen(stops, stop, obs);
 	if (!obs->counts.populated)
@@ -177,14 +183,30 @@ int stops_on_counts(struct stops *stops, const struct obs *obs)
 	return 0;
 }
 
+static void held_seen(struct stops *stops, struct stop *stop, bool held, uint64_t at_ns)
+{
+	if (stop->held != STOP_HELD_ASKED && stop->held != STOP_HELD_ASKED_AGAIN)
+		return;
+	if (!held)
+		stop->held = STOP_HELD_NOT;
+	else
+		stop->held = awaits_look(stop) ? STOP_HELD : STOP_HELD_ONCE;
+	if (stop->held == STOP_HELD_ONCE)
+		stops_wake(stops, stop, at_ns + STOPS_WAIT_NS);
+	else if (stop->held == STOP_HELD || !stop->asked_ns)
+		stops_wake(stops, stop, at_ns);
+}
+
 /* The exit's own record may still be in the ring: the verdict without it waits for a moment. */
 int stops_on_probe(struct stops *stops, const struct obs *obs)
 {
 	struct stop *stop = stop_in(cgmap_get(stops->map, obs->probe.id));
 
-	if (!stop || obs->probe.alive || !stop_is_running(stop))
+	if (!stop || stop->init.pid != obs->probe.pid || stop->init.start_ns != obs->probe.start_ns)
 		return 0;
-	if (stop->init.pid != obs->probe.pid || stop->init.start_ns != obs->probe.start_ns)
+	if (stop->state == STOP_EXITED)
+		held_seen(stops, stop, obs->probe.held, obs->at_ns);
+	if (obs->probe.alive || !stop_is_running(stop))
 		return 0;
 	stop->probed = true;
 	names_ask_exit(stops->names, stop->node);
@@ -328,6 +350,24 @@ static bool awaits_teardown(const struct stop *stop)
 	       stop->counts.collateral == stop->base.collateral;
 }
 
+/* What was in its pid namespace may not leave that, and then it never ends. */
+static bool may_be_held(const struct stop *stop)
+{
+	return stop->takes_others && stop->exit_seen && stop->empty_ns && !stop->reap_ns &&
+	       !stop->gone_ns && stop->held < STOP_HELD;
+}
+
+/* True: the verdict waits for the answer. */
+static bool ask_held(struct stops *stops, struct stop *stop, uint64_t now_ns)
+{
+	if (!may_be_held(stop) || (stop->held != STOP_HELD_UNASKED && stop->held != STOP_HELD_ONCE))
+		return false;
+	stop->held = stop->held == STOP_HELD_UNASKED ? STOP_HELD_ASKED : STOP_HELD_ASKED_AGAIN;
+	stops_wake(stops, stop, now_ns + TEARDOWN_NS);
+	probe_init(stops, stop);
+	return true;
+}
+
 /* The parent waits for it some microseconds after its cgroup is empty, as a rule. */
 static bool awaits_reap(const struct stops *stops, const struct stop *stop)
 {
@@ -355,6 +395,8 @@ void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 	/* A verdict that waits for its name only goes out when that comes, or at its deadline. */
 	if (awaits_teardown(stop) || awaits_reap(stops, stop))
 		stops_wake(stops, stop, at_ns + TEARDOWN_NS);
+	else if (ask_held(stops, stop, stops->out->now_ns))
+		return;
 	else if (awaits_name(stops, stop) && !stop->asked_ns)
 		stops_wake(stops, stop, name_until(stops, stop));
 	else
@@ -363,8 +405,8 @@ void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 
 void stops_named(struct stops *stops, struct stop *stop)
 {
-	bool over = stop->gone_ns ||
-		    (stop->empty_ns && !awaits_teardown(stop) && !awaits_reap(stops, stop));
+	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop) &&
+				      !awaits_reap(stops, stop) && !awaits_look(stop));
 
 	if (stop->state == STOP_EXITED && over && !awaits_name(stops, stop))
 		stops_publish(stops, stop, false);
@@ -411,6 +453,9 @@ static void expire_exited(struct stops *stops, struct stop *stop, uint64_t now_n
 {
 	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop));
 
+	/* What is asked of the counts below takes as long. */
+	if (ask_held(stops, stop, now_ns) && (stop->asked_ns || !awaits_teardown(stop)))
+		return;
 	if (over && awaits_name(stops, stop) && now_ns < name_until(stops, stop)) {
 		stops_wake(stops, stop, name_until(stops, stop));
 		return;

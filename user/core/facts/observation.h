@@ -163,6 +163,7 @@ struct obs_probe {
 	uint32_t pid;
 	uint64_t start_ns;
 	bool alive;
+	bool held; /* it exits, and waits for a process of its pid namespace */
 };
 
 struct obs_no_init {

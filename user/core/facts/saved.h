@@ -89,7 +89,9 @@ struct kept_signal {
 	uint32_t hearing; /* STOP_SHELL, or 0 */
 	/* Of the candidate, as struct stop_candidate has them. */
 	uint64_t numbers, suppressed;
-	bool deaf; /* init was, to it */
+	uint64_t mind_start_ns; /* of the sender's mind */
+	uint32_t mind_pid;	/* 0: it was not saved */
+	bool deaf;		/* init was, to it */
 };
 
 /* A pod that is followed, as struct epod has it, and the worker's record of it. */

@@ -86,6 +86,11 @@ static const struct words topics[ADVICE_TOPICS] = {
 	[AUDIT_BUSY] =
 		{"every thread of @ blocks $, one of them perhaps only while it starts a program",
 		 "Look again when it is idle; --watch does.", "look again when it is idle"},
+	[AUDIT_TERMINAL] =
+		{"@ is a shell without a script, and ignores $: it is a terminal session",
+		 "Nothing, if a person works in it: they end it by exit. If it was to run an app, name "
+		 "the app as the command. SIGHUP ends such a shell: docker run --stop-signal HUP.",
+		 "a terminal session: end it by exit, or SIGHUP"},
 	[WARNING(AUDIT_STOPPED)] =
 		{"@ is stopped by a signal or a debugger, and acts on $ only when it is continued",
 		 "Continue it (kill -CONT PID), or detach the debugger.",
@@ -211,6 +216,7 @@ const char *advice_in_words(unsigned int topic)
 {
 	static const char *const words[ADVICE_TOPICS] = {
 		[AUDIT_SIG_IGN] = "ignores the signal",
+		[AUDIT_TERMINAL] = "is a terminal session",
 		[AUDIT_SHIELD] = "PID 1 without a handler",
 		[AUDIT_SHELL] = "a shell passes nothing on",
 		[AUDIT_BLOCKED] = "blocks it in every thread",

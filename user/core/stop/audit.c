@@ -68,7 +68,9 @@ static struct audit verdict(enum audit_verdict verdict, enum audit_reason reason
 static struct audit unheard(const struct audit_facts *f)
 {
 	if (f->disposition == AUDIT_SIG_IGNORED)
-		return verdict(AUDIT_IGNORES, AUDIT_SIG_IGN);
+		return verdict(AUDIT_IGNORES, f->shell.is_shell && f->keeps_terminal
+						      ? AUDIT_TERMINAL
+						      : AUDIT_SIG_IGN);
 	if (action_of(f->signal) == ACTION_NOTHING)
 		return verdict(AUDIT_IGNORES, AUDIT_DEFAULT_IGNORE);
 	/* Without the shield it would not end, either. */
@@ -275,6 +277,7 @@ const char *audit_reason_name(enum audit_reason reason)
 		[AUDIT_ACCESS] = "no-access",
 		[AUDIT_THREADS] = "threads-differ",
 		[AUDIT_BUSY] = "busy",
+		[AUDIT_TERMINAL] = "terminal",
 	};
 
 	return (unsigned int)reason < AUDIT_REASON_COUNT ? names[reason] : NULL;

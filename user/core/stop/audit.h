@@ -45,7 +45,8 @@ enum audit_reason {
 			   them may */
 	AUDIT_DEFAULT_IGNORE, /* "default-ignore": ignores, as is the default of SIGCHLD */
 	AUDIT_STARTING,	      /* "starting": unknown, still a stage of the container's runtime */
-	AUDIT_BUSY, /* "busy": unknown, all threads block it, but one did so only in passing */
+	AUDIT_BUSY,	/* "busy": unknown, all threads block it, but one did so only in passing */
+	AUDIT_TERMINAL, /* "terminal": ignores, as an interactive shell does */
 	AUDIT_REASON_COUNT,
 };
 
@@ -101,8 +102,9 @@ struct audit_facts {
 	bool signalfds_unread; /* whether there are signalfds could not be seen */
 	uint32_t signalfds;    /* with the signal in their mask */
 	bool stopped, frozen, pending, guessed;
-	bool child_ignores; /* the child of an init that passes signals on */
-	bool reraises;	    /* audit_reraises() */
+	bool child_ignores;  /* the child of an init that passes signals on */
+	bool reraises;	     /* audit_reraises() */
+	bool keeps_terminal; /* it ignores SIGTTOU, as a shell does that a person talks to */
 	struct audit_shell shell;
 };
 

@@ -127,6 +127,8 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 		.kind = s->sender.kind,
 		.relation = s->sender.relation,
 		.sender = s->sender.proc,
+		.mind_pid = s->sender.mind.pid,
+		.mind_start_ns = s->sender.mind.start_ns,
 	};
 	memcpy(ret->target_comm, s->target_comm, sizeof(ret->target_comm));
 	memcpy(ret->ancestors, s->sender.ancestors, sizeof(ret->ancestors));
@@ -256,6 +258,13 @@ static void restore_candidate(const struct kept_signal *kept, struct stop_candid
 	ret->suppressed = kept->suppressed;
 }
 
+static struct sender_mind mind_kept(const struct kept_signal *kept)
+{
+	if (!kept->mind_pid)
+		return (struct sender_mind){kept->sender.pid, kept->sender.start_ns};
+	return (struct sender_mind){kept->mind_pid, kept->mind_start_ns};
+}
+
 int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_signal *kept)
 {
 	enum stop_kept which = kept_as(stop, kept);
@@ -281,6 +290,7 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 		.sender.kind = (enum sender_kind)kept->kind,
 		.sender.relation = (enum relation)kept->relation,
 		.sender.proc = kept->sender,
+		.sender.mind = mind_kept(kept),
 		.sender.node = from ? cgnode_ref(from) : NULL,
 	};
 	memcpy(s->target_comm, kept->target_comm, sizeof(s->target_comm));

@@ -95,6 +95,8 @@ enum gap {
 	GAP_SANDBOX_GUESSED,	 /* only its executable says that it is its pod's sandbox */
 	GAP_INIT_UNSEEN,	 /* processes ran in the container without an init that was found */
 	GAP_TAKE_UNSEEN,	 /* whether init took its stop signal was not seen */
+	GAP_NOT_REAPED, /* it waits for a process of its pid namespace, and no parent can see its
+			   exit */
 	GAP_COUNT,
 };
 

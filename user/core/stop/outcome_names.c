@@ -53,6 +53,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_SANDBOX_GUESSED] = "sandbox-guessed",
 	[GAP_INIT_UNSEEN] = "init-unseen",
 	[GAP_TAKE_UNSEEN] = "take-unseen",
+	[GAP_NOT_REAPED] = "not-reaped",
 };
 
 const char *outcome_name(enum outcome outcome)

@@ -315,10 +315,39 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 	return in_container(s->node) || s->kind == SENDER_POD ? RELATION_OTHER_POD : RELATION_HOST;
 }
 
+/*
+ * Programs that send what another process tells them to, in each spelling of their names as they
+ * are cut: who decides is the process that started them.
+ */
+static const char *const hands[] = {
+	"kill", "pkill", "killall",	    "skill",	       "sudo", "doas", "runc",
+	"crun", "youki", "memfd:runc_clon", "memfd:crun_clon",
+};
+
+/* Below PID 1 and systemd's user managers are what have nothing to do with each other. */
+static bool adopts(const struct graced_proc *p)
+{
+	return !p->pid || p->pid == 1 || strcmp(p->exe, "systemd") == 0;
+}
+
+static struct sender_mind mind_of(const struct obs_signal *sig)
+{
+	const struct graced_proc *p = &sig->sender;
+
+	for (int i = 0;
+	     i < GRACED_ANCESTORS && LISTED(hands, p->exe, strnlen(p->exe, sizeof(p->exe))); i++) {
+		if (adopts(sig->ancestors + i))
+			break;
+		p = sig->ancestors + i;
+	}
+	return (struct sender_mind){p->pid, p->start_ns};
+}
+
 /* The process that ran at that moment did not send it. */
 static void forget_process(struct sender *s)
 {
 	memset(&s->proc, 0, sizeof(s->proc));
+	s->mind = (struct sender_mind){};
 	memset(s->ancestors, 0, sizeof(s->ancestors));
 	s->node = NULL;
 }
@@ -336,6 +365,7 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 	struct cgnode *node = cgmap_get(map, sig->sender.watch_id);
 
 	ret->proc = sig->sender;
+	ret->mind = mind_of(sig);
 	ret->node = node;
 	ret->kind = kind_of(map, sig, node, self_pid);
 	ret->relation = relation_of(sig, target, ret);
@@ -383,5 +413,5 @@ bool sender_same(const struct sender *a, const struct sender *b)
 		return true;
 	if (!is_of_host(a) || !is_of_host(b))
 		return false;
-	return a->proc.cgroup_id && a->proc.cgroup_id == b->proc.cgroup_id;
+	return a->mind.pid && a->mind.pid == b->mind.pid && a->mind.start_ns == b->mind.start_ns;
 }

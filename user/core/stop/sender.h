@@ -7,11 +7,18 @@
 #include "core/stop/outcome.h"
 #include "core/stop/record.h"
 
+/* The process that decides what a sender does. */
+struct sender_mind {
+	uint32_t pid; /* 0: unknown */
+	uint64_t start_ns;
+};
+
 /* A signal's sender as it was when the signal was generated. */
 struct sender {
 	enum sender_kind kind;
 	enum relation relation;
 	struct graced_proc proc; /* all zero when kind is SENDER_UNKNOWN */
+	struct sender_mind mind; /* itself, or who started it, if it is a kill(1) or its like */
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
 	struct cgnode *node; /* watched cgroup it was in; a reference; NULL: none */
 };
@@ -28,7 +35,7 @@ void sender_done(struct cgmap *map, struct sender *sender);
 /* Whether it is a daemon of the host that kills where memory runs short, before the kernel does. */
 bool sender_frees_memory(const struct sender *s);
 
-/* The same process, or both outside every container and in one cgroup. */
+/* The same process, or both outside every container and of one mind. */
 bool sender_same(const struct sender *a, const struct sender *b);
 
 #endif

@@ -462,6 +462,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_INIT_UNSEEN;
 	if (take_unseen(stop))
 		gaps |= 1u << GAP_TAKE_UNSEEN;
+	if (stop->held == STOP_HELD)
+		gaps |= 1u << GAP_NOT_REAPED;
 	return gaps;
 }
 

@@ -99,6 +99,20 @@ enum stop_hearing {
 	STOP_FOLLOWED = 1 << 8,	     /* the kernel half says what became of the request */
 };
 
+/*
+ * Whether an init that has exited waits for a process of its pid namespace, which another process
+ * has to wait for (kernel/pid_namespace.c, zap_pid_ns_processes()). It is looked at twice, as that
+ * lasts for a moment in each teardown.
+ */
+enum stop_held {
+	STOP_HELD_UNASKED,
+	STOP_HELD_ASKED,
+	STOP_HELD_ONCE, /* the first look showed it */
+	STOP_HELD_ASKED_AGAIN,
+	STOP_HELD,
+	STOP_HELD_NOT,
+};
+
 struct stop {
 	enum stop_state state;
 	struct cgnode *node; /* a reference; NULL: a process outside every container */
@@ -146,13 +160,14 @@ struct stop {
 	uint64_t given_ns;
 	bool given_unknown; /* a shutdown may give it less than its own, which is not known */
 	struct stop_forward forward;
-	uint64_t deliver_ns;	/* init took its stop signal; 0: not seen */
-	uint64_t exec_ns;	/* init exec'd last, since it is the init; 0: never */
-	uint64_t reap_ns;	/* its parent waited for it; 0: not seen */
-	uint64_t asked_ns;	/* counts were asked for; 0: not */
-	uint64_t looked_ns;	/* when signalled_ns was so; 0: it is not known */
-	uint64_t signalled_ns;	/* others than init were last asked to stop, or ended; 0: never */
-	bool takes_others;	/* others were left in the pid namespace that ended with it */
+	uint64_t deliver_ns;   /* init took its stop signal; 0: not seen */
+	uint64_t exec_ns;      /* init exec'd last, since it is the init; 0: never */
+	uint64_t reap_ns;      /* its parent waited for it; 0: not seen */
+	uint64_t asked_ns;     /* counts were asked for; 0: not */
+	uint64_t looked_ns;    /* when signalled_ns was so; 0: it is not known */
+	uint64_t signalled_ns; /* others than init were last asked to stop, or ended; 0: never */
+	bool takes_others;     /* others were left in the pid namespace that ended with it */
+	enum stop_held held;
 	bool reported_unnamed;	/* reported while the path of its cgroup was not known */
 	bool base_known;	/* scope all: base is that of its first signal */
 	bool record_lost;	/* one about it was lost, whatever the counts say */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,13 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "graced/runtime.h"
+#include "io/proc/clock.h"
 
-#define PF_EXITING 0x4 /* include/linux/sched.h; part of /proc's ABI in field 9 */
+/* include/linux/sched.h; part of /proc's ABI in field 9 */
+#define PF_EXITING    0x4
+#define PF_FORKNOEXEC 0x40
+
+#define STAGE_NS 3000000000ull /* as in bpf/init.bpf.h */
 
 /* /proc counts in ticks of USER_HZ, which is 100 on every architecture Linux has kept. */
 #define TICK_NS 10000000ull
@@ -229,6 +235,46 @@ int procfs_exe_in_memory(pid_t pid)
 	return exe_mount == memory_mount;
 }
 
+static bool is_runtime(const char *exe)
+{
+	__u64 name[2] = {};
+
+	memcpy(name, exe, strnlen(exe, sizeof(name) - 1));
+	graced_name_plain(&name[0], &name[1]);
+	return graced_makes_containers(name[0]);
+}
+
+/* "mnt:[NUMBER]"; false: it may not be read. */
+static bool read_mounts(uint32_t pid, char ret[static 64])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%" PRIu32 "/ns/mnt", pid);
+	n = readlink(link, ret, 63);
+	ret[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+/*
+ * As is_stage() in bpf/init.bpf.h: where it is says so, not its name alone. Its parent is the
+ * runtime, and it is young, or has not left the runtime's mounts.
+ */
+static bool is_stage(const struct procfs_proc *p)
+{
+	char parent[GRACED_COMM_LEN], own[64], outer[64];
+
+	if (!is_runtime(p->proc.exe) || !p->ppid)
+		return false;
+	read_exe((pid_t)p->ppid, p->ppid, parent);
+	if (!is_runtime(parent))
+		return false;
+	if (clock_boot_ns() - p->proc.start_ns < STAGE_NS)
+		return true;
+	return read_mounts((uint32_t)p->proc.pid, own) && read_mounts(p->ppid, outer) &&
+	       strcmp(own, outer) == 0;
+}
+
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 {
 	struct procfs_status status;
@@ -265,6 +311,8 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	p.ppid = stat.ppid;
 	p.ns_depth = status.ns_depth;
 	p.exiting = !tid;
+	p.stage = is_stage(&p);
+	p.unexecd = is_runtime(p.proc.exe) && stat.flags & PF_FORKNOEXEC;
 	*ret = p;
 	return 0;
 }
@@ -343,15 +391,6 @@ bool procfs_is_thread(pid_t pid)
 	return fd < 0 && (errno == EINVAL || errno == ENOENT);
 }
 
-bool procfs_is_runtime(const char *exe)
-{
-	__u64 name[2] = {};
-
-	memcpy(name, exe, strnlen(exe, sizeof(name) - 1));
-	graced_name_plain(&name[0], &name[1]);
-	return graced_makes_containers(name[0]);
-}
-
 /* PID 1 of a pid namespace further down than ours, its parent outside. */
 static bool is_pid1(const struct procfs_proc *procs, size_t n, const struct procfs_proc *p)
 {
@@ -390,7 +429,7 @@ const struct procfs_proc *procfs_choose_init(struct procfs_proc *procs, size_t n
 		struct procfs_proc *p = procs + i;
 		bool pid1 = is_pid1(procs, n, p);
 
-		p->stage = !pid1 && procfs_is_runtime(p->proc.exe);
+		p->stage &= !pid1;
 		if (p->exiting || p->stage)
 			continue;
 		if (older(p, oldest))
@@ -600,6 +639,7 @@ static int read_thread(int task, const char *tid, bool leader, struct audit_fact
 		return 0;
 	f->leader = thread;
 	f->disposition = audit_disposition_of(f->signal, s.caught, s.ignored);
+	f->keeps_terminal = audit_disposition_of(SIGTTOU, 0, s.ignored) == AUDIT_SIG_IGNORED;
 	return 0;
 }
 

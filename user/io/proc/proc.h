@@ -36,7 +36,8 @@ struct procfs_proc {
 	uint32_t ppid;
 	uint32_t ns_depth;
 	bool exiting; /* with its last thread */
-	bool stage;   /* of the runtime that makes the container: procfs_choose_init() says so */
+	bool stage;   /* of the runtime that makes the container */
+	bool unexecd; /* runs a runtime's program and has yet to exec its own */
 };
 
 /* -EBADMSG for text that is not such a file. */
@@ -65,9 +66,6 @@ bool procfs_is_process(pid_t pid, uint64_t start_ns);
 /* Whether pid is that of a thread, and not of the process that it belongs to. False also on kernels
  * before 5.3, which do not say so. */
 bool procfs_is_thread(pid_t pid);
-
-/* Whether a program of that name is a runtime, or a copy that a runtime made of itself. */
-bool procfs_is_runtime(const char *exe);
 
 /*
  * Chooses the init among all processes of a container: PID 1 of its own pid namespace with its

@@ -111,10 +111,8 @@ static const struct rec_field READ_COUNTS[] = {
 };
 
 static const struct rec_field PROBE[] = {
-	UINT("id", probe.id),
-	UINT("pid", probe.pid),
-	UINT("start_ns", probe.start_ns),
-	BOOL("alive", probe.alive),
+	UINT("id", probe.id),	    UINT("pid", probe.pid),   UINT("start_ns", probe.start_ns),
+	BOOL("alive", probe.alive), BOOL("held", probe.held),
 };
 
 static const struct rec_field NO_INIT[] = {
@@ -307,6 +305,8 @@ static const struct rec_field KEPT_SIGNAL[] = {
 	BOOL("passed", kept_signal.passed),
 	STRING("target_comm", kept_signal.target_comm),
 	BOOL("other", kept_signal.other),
+	UINT("mind_pid", kept_signal.mind_pid),
+	UINT("mind_start_ns", kept_signal.mind_start_ns),
 };
 
 static const struct rec_field KEPT_POD[] = {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PID 1 that was killed and cannot end: a process that joined its pid namespace from outside has
+// ended, and its parent does not wait for it. On the hierarchies that this host has.
+#include "lib/claim.h"
+#include "lib/kernel/attach.h"
+#include "lib/kernel/judge.h"
+#include "lib/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static int setup(void **state)
+{
+	return attach_open(state, "held");
+}
+
+static struct run_result wait_empty(const struct fixture *f, const char *timeout)
+{
+	const char *const args[] = {"wait",
+				    "--empty",
+				    "--cri.endpoint",
+				    "none",
+				    "--hierarchy",
+				    f->tree.hier.name,
+				    "--container-roots",
+				    box_tree_relative(&f->tree, f->tree.root),
+				    "--timeout",
+				    timeout,
+				    NULL};
+	struct run_result result;
+
+	assert_int_equal(run(&(struct run_spec){.args = args}, &result), 0);
+	return result;
+}
+
+/* reaped: the parent of what joined waits for it at once. */
+static void kill_one(struct fixture *f, int sig, bool reaped)
+{
+	struct truth truth = {.outcome = sig == SIGKILL ? "killed" : "graceful",
+			      .cause = sig == SIGKILL ? "no-grace" : "stop-signal",
+			      .collateral_kills = 1,
+			      .gaps = reaped ? NULL : "['not-reaped']"};
+	struct proc joined;
+	struct proc_end end;
+	const json_t *rec;
+	struct sent sent;
+	struct box box;
+
+	attach_begin(f);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
+	assert_int_equal(box_exec(&f->tree, &box, "workload", true, BOX_ARGV("deaf"), &joined), 0);
+	judge_send(f, SEND_RUNTIME, &box, sig, &sent);
+	if (sig == SIGKILL)
+		truth.kill = &sent;
+	else
+		truth.stop = &sent;
+	if (reaped)
+		assert_int_equal(proc_wait(&joined, &end), 0);
+	rec = tracer_await_stop(f->tracer, &box);
+	if (!reaped) {
+		struct run_result result = wait_empty(f, "1s");
+		char pid[32];
+
+		snprintf(pid, sizeof(pid), "%d (workload)", joined.pid);
+		assert_int_not_equal(result.status, 0);
+		assert_non_null(strstr(result.err, pid));
+		run_done(&result);
+	}
+	proc_free(&joined);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	truth.box = &box;
+	truth.end = &end;
+	truth.loose_empty = true;
+	assert_int_equal(box_remove(&box), 0);
+	judge_record(f, truth, rec);
+	assert_int_equal(judge_count(f, &box, "stop"), 1);
+	attach_end(f);
+}
+
+static void it_is_said_that_it_is_not_reaped(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	kill_one(f, SIGKILL, false);
+	kill_one(f, SIGTERM, false);
+}
+
+static void one_whose_namespace_empties_is_complete(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	kill_one(f, SIGKILL, true);
+	kill_one(f, SIGTERM, true);
+}
+
+/* A zombie: its own parent takes its time, and its pid namespace is empty. */
+static void a_slow_parent_is_no_such_thing(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct run_result result;
+	struct proc_end end;
+	const json_t *rec;
+	struct sent sent;
+	struct box box;
+
+	attach_begin(f);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("leave-child", "0")}, &box);
+	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+	rec = tracer_await_stop(f->tracer, &box);
+	judge_match(rec, "{'evidence':{'complete':true}}");
+	result = wait_empty(f, "30s");
+	assert_int_equal(result.status, 0);
+	run_done(&result);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	assert_int_equal(box_remove(&box), 0);
+	attach_end(f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("a PID 1 that what joined its pid namespace holds is not reaped, and the node "
+		      "is not empty",
+		      it_is_said_that_it_is_not_reaped),
+		CLAIM("one whose pid namespace empties is complete",
+		      one_whose_namespace_empties_is_complete),
+		CLAIM("a parent that takes its time leaves the record complete",
+		      a_slow_parent_is_no_such_thing),
+	};
+
+	return attach_run(tests, setup);
+}

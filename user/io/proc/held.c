@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Inits that have exited and wait for a process of their pid namespace, by /proc. */
+#include "io/proc/held.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "io/files/fd.h"
+#include "io/proc/proc.h"
+
+#define PF_EXITING   0x4
+#define TICK_NS	     10000000ull
+#define LINK_MAX_LEN 64
+
+static int read_stat(uint32_t pid, struct procfs_stat *ret)
+{
+	char path[64], text[2048];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	return n < 0 ? (int)n : procfs_parse_stat(text, (size_t)n, ret);
+}
+
+/* Of the pid namespace that it is in; "": unknown. */
+static void read_pidns(uint32_t pid, char ret[static LINK_MAX_LEN])
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/pid", pid);
+	n = readlink(path, ret, LINK_MAX_LEN - 1);
+	ret[n > 0 ? n : 0] = 0;
+}
+
+static bool is_zombie(const struct procfs_stat *stat)
+{
+	return stat->state == 'Z' || stat->state == 'X';
+}
+
+static bool is_pid1(uint32_t pid)
+{
+	struct procfs_status status;
+	char path[64], text[8192];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
+	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	return n > 0 && procfs_parse_status(text, (size_t)n, &status) == 0 && status.ns_pid == 1 &&
+	       status.ns_depth > 1;
+}
+
+bool held_is(uint32_t pid, uint64_t start_ns)
+{
+	struct procfs_stat stat;
+
+	if (read_stat(pid, &stat) < 0 || !(stat.flags & PF_EXITING) || is_zombie(&stat))
+		return false;
+	return (!start_ns || stat.start_ns == start_ns - start_ns % TICK_NS) && is_pid1(pid);
+}
+
+/* False: go on. */
+typedef bool (*each_fn)(void *userdata, uint32_t pid);
+
+static void each_process(each_fn fn, void *userdata)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct dirent *entry;
+
+	if (fd_opendir(AT_FDCWD, "/proc", &dir) < 0)
+		return;
+	while ((entry = readdir(dir))) {
+		unsigned long pid = strtoul(entry->d_name, NULL, 10);
+
+		if (pid && pid <= INT32_MAX && fn(userdata, (uint32_t)pid))
+			return;
+	}
+}
+
+struct search {
+	uint32_t init;
+	char pidns[LINK_MAX_LEN];
+	struct held found;
+};
+
+static bool take_holder(void *userdata, uint32_t pid)
+{
+	struct search *search = userdata;
+	struct procfs_stat stat, parent = {};
+	char pidns[LINK_MAX_LEN];
+
+	if (pid == search->init)
+		return false;
+	read_pidns(pid, pidns);
+	if (strcmp(pidns, search->pidns) != 0 || read_stat(pid, &stat) < 0)
+		return false;
+	read_stat(stat.ppid, &parent);
+	search->found = (struct held){.pid = pid, .parent_pid = stat.ppid};
+	memcpy(search->found.comm, stat.comm, sizeof(stat.comm));
+	memcpy(search->found.parent_comm, parent.comm, sizeof(parent.comm));
+	return is_zombie(&stat);
+}
+
+int held_find(uint32_t pid, struct held *ret)
+{
+	struct search search = {.init = pid};
+
+	read_pidns(pid, search.pidns);
+	if (!*search.pidns)
+		return -ENOENT;
+	each_process(take_holder, &search);
+	if (!search.found.pid)
+		return -ENOENT;
+	*ret = search.found;
+	return 0;
+}
+
+static bool take_any(void *userdata, uint32_t pid)
+{
+	uint32_t *ret = userdata;
+
+	if (!held_is(pid, 0))
+		return false;
+	*ret = pid;
+	return true;
+}
+
+uint32_t held_any(void)
+{
+	uint32_t pid = 0;
+
+	each_process(take_any, &pid);
+	return pid;
+}
