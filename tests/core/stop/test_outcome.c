@@ -424,6 +424,32 @@ static bool is_unknown(enum relation from)
 }
 
 /* The table of graced-records(5) as conditions, each on its own. */
+static bool holds(const struct outcome_facts *f, int row);
+
+/* The rows that stand between those with plain numbers. */
+static bool holds_between(const struct outcome_facts *f, int row)
+{
+	uint32_t s = f->status & 0x7f;
+
+	switch (row) {
+	case ROW_5A:
+		if (s == 9)
+			return f->kill_by_oomd;
+		return f->request_by_oomd &&
+		       (s ? s <= 64 && f->request_sigs & SIG_BIT(s) : f->request_heard);
+	case ROW_7A:
+		return s == 9 && f->kill_from == RELATION_PARENT;
+	case ROW_16A:
+		return holds(f, 17) && f->request_parent;
+	case ROW_20A:
+		return s && f->fatal_from == RELATION_PARENT;
+	case ROW_25A:
+		return holds(f, 26) && f->request_parent;
+	default:
+		return !s && f->stopped_inside;
+	}
+}
+
 static bool holds(const struct outcome_facts *f, int row)
 {
 	static const enum oom_level levels[] = {OOM_LEVEL_CONTAINER, OOM_LEVEL_POD, OOM_LEVEL_NODE,
@@ -445,19 +471,6 @@ static bool holds(const struct outcome_facts *f, int row)
 	if (row >= 20 && row <= 24)
 		return s && f->fatal_from == crashers[row - 20];
 	switch (row) {
-	case ROW_5A:
-		if (s == 9)
-			return f->kill_by_oomd;
-		return f->request_by_oomd &&
-		       (s ? s <= 64 && f->request_sigs & SIG_BIT(s) : f->request_heard);
-	case ROW_7A:
-		return s == 9 && f->kill_from == RELATION_PARENT;
-	case ROW_16A:
-		return holds(f, 17) && f->request_parent;
-	case ROW_20A:
-		return s && f->fatal_from == RELATION_PARENT;
-	case ROW_25A:
-		return holds(f, 26) && f->request_parent;
 	case 6:
 		return s == 9 &&
 		       (!f->kill_seen || (is_unknown(f->kill_from) && !f->kill_escalates));
@@ -483,12 +496,10 @@ static bool holds(const struct outcome_facts *f, int row)
 		return !s && f->request_open && f->request_heard;
 	case 27:
 		return !s && f->request_open;
-	case ROW_27A:
-		return !s && f->stopped_inside;
 	case 28:
 		return !s && f->status >> 8 == 0;
 	default:
-		return !s;
+		return row > 29 ? holds_between(f, row) : !s;
 	}
 }
 
