@@ -56,8 +56,8 @@ static void a_vforked_child_is_not_the_init(void **state)
 
 	judge_start(f, &(struct box_spec){.prog = "crowd", .argv = BOX_ARGV("vfork", "3", "deaf")},
 		    &box);
-	judge_send(f, SEND_HOST, &box, SIGTERM, &term);
-	judge_send(f, SEND_HOST, &box, SIGKILL, &kill);
+	judge_send(f, SEND_HERE, &box, SIGTERM, &term);
+	judge_send(f, SEND_HERE, &box, SIGKILL, &kill);
 	truth.stop = &term;
 	truth.kill = &kill;
 	judge_box(f, &box, truth);

@@ -90,7 +90,7 @@ static void play(struct fixture *f, const struct heard *h)
 	judge_start(f, &(struct box_spec){.argv = h->argv, .host_pidns = h->host_pidns}, &box);
 	if (h->in_call)
 		assert_int_equal(peek_await_syscall(box.init_pid, h->in_call), 0);
-	judge_send(f, SEND_HOST, &box, sig, &sent);
+	judge_send(f, SEND_HERE, &box, sig, &sent);
 	if (!h->no_request)
 		truth.stop = &sent;
 	if (h->unblocked || h->then == THEN_GO)
@@ -98,7 +98,7 @@ static void play(struct fixture *f, const struct heard *h)
 	if (h->unblocked)
 		await_dropped(box.init_pid, sig);
 	if (h->then == THEN_KILL) {
-		judge_send(f, SEND_HOST, &box, SIGKILL, &kill);
+		judge_send(f, SEND_HERE, &box, SIGKILL, &kill);
 		truth.kill = &kill;
 	}
 	if (!h->no_request)
