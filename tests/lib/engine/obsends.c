@@ -77,7 +77,10 @@ static void end_kept_signal(struct kept_signal *signal)
 {
 	make_bool(&signal->kill);
 	make_bool(&signal->inside);
+	make_bool(&signal->other);
+	make_bool(&signal->passed);
 	make_bool(&signal->deaf);
+	END(signal->target_comm);
 	end_proc(&signal->sender);
 	for (int i = 0; i < GRACED_ANCESTORS; i++)
 		END(signal->ancestors[i]);
