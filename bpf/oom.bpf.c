@@ -14,7 +14,7 @@
 #include "cost.bpf.h"
 #include "stop.bpf.h"
 
-#define CLIMB	     32		   /* squared: so many levels are looked at */
+#define CLIMB	     16		   /* squared: so many levels are looked at */
 #define GROUP_GAP_NS 1000000000ULL /* between victims of one event; each is logged on the console */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -310,30 +310,14 @@ static __always_inline void suppress_vain(struct signal_args *a)
 	stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
 }
 
-/*
- * Whether such a SIGKILL to init is not recorded, since they could flood the ring. Those from its
- * own container count among what that sends; those from others, which may share its pid namespace,
- * have a bucket of their own. While that is empty the sender is not looked up, which would double
- * what each SIGKILL costs.
- */
+/* Whether such a SIGKILL to init is not recorded, since they could flood the ring. All that an init
+ * ignores have one bucket, whoever sends them: its own container, or others in its pid namespace. */
 static __always_inline bool drop_vain_kill(struct signal_args *a)
 {
-	struct graced_watch *w = a->w;
-	struct place from;
-
-	if (!bucket_fill(&w->vain_at_ns, &w->vain_left)) {
-		suppress_vain(a);
-		__sync_fetch_and_add(&vain_kills, 1);
-		return true;
-	}
-	watch_of_read(process_cgroup((void *)bpf_get_current_task(), false), &from);
-	if (from.watch_id != a->at.watch_id) {
-		take_one(&w->vain_left);
-		return false;
-	}
-	if (bucket_take(&w->bucket_at_ns, &w->bucket_left))
+	if (bucket_take(&a->w->vain_at_ns, &a->w->vain_left))
 		return false;
 	suppress_vain(a);
+	__sync_fetch_and_add(&vain_kills, 1);
 	return true;
 }
 
@@ -386,7 +370,7 @@ static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *
 	return at_ns;
 }
 
-#define THREADS_MAX 64
+#define THREADS_MAX 16
 
 /*
  * One step of all_block(): the link behind that of a thread, a pointer, 0 if that thread may take
