@@ -95,6 +95,7 @@ static void fill_pod(struct words *w, struct account_record *r)
 		p->state++;
 	p->at_ns = r->at_ns;
 	p->empty_ns = seconds(w, "empty");
+	p->trigger = value(w, "by");
 	p->gaps = "";
 }
 
@@ -401,6 +402,21 @@ static void pods(void **state)
 		 "n/b [p x:10-12-?] [p ending 50-? y:50-52-?]"},
 		/* Of its containers there is no record. */
 		{{"pod id=t pod=p state=terminating at=10"}, "n/b [p ending 10-?]"},
+		/* Only listed, it ended without a process: it is no part of what happened. */
+		{{"pod id=t pod=p state=terminating at=10 by=deletion",
+		  "pod id=e pod=p state=terminated at=10.1 by=deletion",
+		  "pod id=f pod=p state=finished at=10.2 by=deletion"},
+		 ""},
+		{{ANNOUNCED, RELEASED, "pod id=t pod=p state=terminating at=110 by=phase",
+		  "pod id=e pod=p state=terminated at=110.1 by=phase"},
+		 "n/b shutdown 100 lock 130 left 0"},
+		/* ... but for one that ended while no daemon ran, or in a step that was lost. */
+		{{"pod id=t pod=p state=terminating at=10 by=removed",
+		  "pod id=e pod=p state=terminated at=11 by=restart"},
+		 "n/b [p ending 10-?]"},
+		{{"pod id=t pod=p state=terminating at=10 by=removed",
+		  "pod id=e pod=p state=terminated at=14 by=cgroup-removed"},
+		 "n/b [p ending 10-?]"},
 		/* A sandbox is none of its containers. */
 		{{"stop id=1 pod=p c=x exit=12", "stop id=2 pod=p c=s exit=13 sandbox"},
 		 "n/b [p x:?-12-?]"},
@@ -455,6 +471,29 @@ static void evidence(void **state)
 	};
 
 	check(scenes, LEN(scenes));
+}
+
+/* When a story was, by the clock on the wall; none has a story of its own without a record. */
+static void walls(void **state)
+{
+	static const char *const lines[] = {
+		"pod id=t pod=p state=terminating at=10 wall=1000",
+		"stop id=1 boot=c c=x exit=12 wall=2000",
+		"end boot=d at=14 end=unclean pods=q wall=3000",
+		"step id=a boot=e at=100 of=100 event=announced wall=4000",
+	};
+	static const struct account_query all = {};
+	_cleanup_(arena_free) struct arena arena = {};
+	struct account_log log = {.arena = &arena};
+	struct account account;
+
+	for (size_t i = 0; i < LEN(lines); i++)
+		add(&log, &all, lines[i]);
+	assert_int_equal(account_build(&log, &all, &account), 0);
+	assert_int_equal(account.n, LEN(lines));
+	for (size_t i = 0; i < account.n; i++)
+		assert_int_equal(account.stories[i]->wall_offset_ns,
+				 (int64_t)((i + 1) * 1000 * NS_PER_S));
 }
 
 static void queries(void **state)
@@ -599,6 +638,7 @@ int main(void)
 		CLAIM("a stop is in the only group that it can be in, or in none", groups),
 		CLAIM("stops and states of a pod are one entry for each of its lives", pods),
 		CLAIM("a story reports what is missing, and counts nothing twice", evidence),
+		CLAIM("a story has the wall clock of its records, whichever type they are of", walls),
 		CLAIM("boot, span, namespace and pod select stories and stops", queries),
 		CLAIM("the end of a boot belongs to the shutdown under way, and names what has no "
 		      "record of its end",

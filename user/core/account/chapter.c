@@ -36,6 +36,8 @@ struct entry {
 	struct item *items; /* stops that follow each other in those of the chapter */
 	size_t n;
 	uint64_t from_ns, to_ns;
+	int64_t wall_offset_ns; /* of its first record */
+	bool never_ran;		/* it ended by what a source reports, and was never seen to be empty */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -427,6 +429,9 @@ static struct entry *begin_entry(struct chapter *c, struct item *item)
 	*entry = (struct entry){.story = item->story,
 				.pod.subject = *subject_of(item),
 				.from_ns = item->from_ns,
+				.wall_offset_ns =
+					(int64_t)((uint64_t)item->record->wall_ns -
+						  item->record->at_ns),
 				.items = item};
 	entry->pod.subject.container = entry->pod.subject.container_id = NULL;
 	return entry;
@@ -444,6 +449,18 @@ static void take_names(struct account_subject *to, const struct account_subject 
 	prefer(&to->namespace_, from->namespace_);
 	prefer(&to->pod, from->pod);
 	prefer(&to->workload, from->workload);
+}
+
+/* What the kernel lets conclude, or a restart hid, is about processes. */
+static bool is_reported_end(const char *trigger)
+{
+	static const enum pod_trigger observed[] = {POD_STARTED, POD_STOP_SIGNAL, POD_LAST_EXIT,
+						    POD_CGROUP_REMOVED, POD_RESTART};
+
+	for (size_t i = 0; trigger && i < sizeof(observed) / sizeof(*observed); i++)
+		if (strcmp(trigger, pod_trigger_name(observed[i])) == 0)
+			return false;
+	return trigger;
 }
 
 static void take_state(struct chapter *c, struct entry *first, struct item *item)
@@ -472,6 +489,7 @@ static void take_state(struct chapter *c, struct entry *first, struct item *item
 		break;
 	case POD_STAGE_TERMINATED:
 		entry->pod.empty_ns = state->empty_ns;
+		entry->never_ran = !state->empty_ns && is_reported_end(state->trigger);
 		break;
 	case POD_STAGE_FINISHED:
 		entry->pod.finished_ns = state->at_ns;
@@ -630,11 +648,9 @@ static void put_entry(struct account_story *story, struct entry *entry)
 		stretch(story, stop->asked.at_ns);
 		stretch(story, stop->exit_ns ? stop->exit_ns : entry->items[i].to_ns);
 		stretch(story, stop->empty_ns);
-		if (!story->wall_offset_ns)
-			story->wall_offset_ns =
-				(int64_t)((uint64_t)entry->items[i].record->wall_ns -
-					  entry->items[i].record->at_ns);
 	}
+	if (!story->wall_offset_ns)
+		story->wall_offset_ns = entry->wall_offset_ns;
 	stretch(story, pod->terminating_ns);
 	stretch(story, pod->empty_ns);
 	stretch(story, pod->finished_ns);
@@ -648,8 +664,10 @@ static int put_entries(struct chapter *c, struct entry *entries, size_t n, size_
 	story->stops = arena_array(c->arena, n_stops, sizeof(*story->stops));
 	if (!story->pods || !story->stops)
 		return -ENOMEM;
+	/* A pod of a boot before, which a source still lists, has no part in a story of this one. */
 	for (size_t i = 0; i < n; i++)
-		put_entry(story, &entries[i]);
+		if (entries[i].n || !entries[i].never_ran)
+			put_entry(story, &entries[i]);
 	return 0;
 }
 
