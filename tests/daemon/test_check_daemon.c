@@ -12,12 +12,12 @@
 #include "lib/run.h"
 
 /* What it prints, with that runtime directory. */
-static void check(const char *dir, struct run_result *ret)
+static void check(const char *dir, const char *more, struct run_result *ret)
 {
 	char command[512];
 
-	snprintf(command, sizeof(command), "RUNTIME_DIRECTORY=%s exec %s check --no-names.enabled",
-		 dir, getenv("GRACED"));
+	snprintf(command, sizeof(command), "RUNTIME_DIRECTORY=%s exec %s check %s", dir,
+		 getenv("GRACED"), more);
 	assert_int_equal(run(&(struct run_spec){.exe = "/bin/sh",
 						.args = (const char *const[]){"-c", command, NULL}},
 			     ret),
@@ -45,7 +45,7 @@ static void test_daemon(void **state)
 	assert_int_equal(service_start(&(struct service_spec){.args = args}, &service), 0);
 	snprintf(dir, sizeof(dir), "%s", service_socket(service));
 	*strrchr(dir, '/') = '\0';
-	check(dir, &result);
+	check(dir, "--no-names.enabled", &result);
 	snprintf(wanted, sizeof(wanted), "ok    checkpoint            %s/another\n", own);
 	assert_says(&result, wanted);
 	assert_says(&result, "settings from flags, environment and defaults, shutdown.mode off\n");
@@ -80,7 +80,7 @@ static void test_manage(void **state)
 		service_start(&(struct service_spec){.args = args, .env = no_bus}, &service), 0);
 	snprintf(dir, sizeof(dir), "%s", service_socket(service));
 	*strrchr(dir, '/') = '\0';
-	check(dir, &result);
+	check(dir, "--no-names.enabled", &result);
 	assert_says(&result,
 		    "ok    shutdown groups       5 s from priority 0 on, 3 s from priority "
 		    "9 on (graced's settings)\n");
@@ -92,6 +92,60 @@ static void test_manage(void **state)
 	service_free(service);
 }
 
+/* No line contradicts another, whichever setting it is about. */
+static void test_given(void **state)
+{
+	char dir[256], logs[64] = "--names.log-directory=/tmp/graced-logs-XXXXXX";
+	const char *const args[] = {"--sinks.journal=false",
+				    "--shutdown.mode=manage",
+				    "--shutdown.grace-period=5s",
+				    "--shutdown.stop-units=kubelet.service",
+				    "--api.report=status",
+				    "--api.report=events",
+				    "--api.url=http://127.0.0.1:1",
+				    "--shutdown.out-of-service-taint",
+				    "--kubelet.socket=none",
+				    "--kubelet.url=http://127.0.0.1:1",
+				    "--kubelet.version=1.22",
+				    "--cri.endpoint=none",
+				    logs,
+				    NULL};
+	static const char *const no_bus[] = {"DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null/bus",
+					     NULL};
+	static const char *const said[] = {
+		"ok    api status            written to http://127.0.0.1:1 in a shutdown",
+		"ok    api events            written to http://127.0.0.1:1:",
+		"ok    api taint             set at http://127.0.0.1:1 ",
+		"warn  kubelet               http://127.0.0.1:1/pods: ",
+	};
+	struct run_result result;
+	struct service *service;
+	char *names = strchr(logs, '=') + 1;
+
+	if (tracer_unavailable())
+		skip();
+	assert_non_null(mkdtemp(names));
+	assert_int_equal(
+		service_start(&(struct service_spec){.args = args, .env = no_bus}, &service), 0);
+	snprintf(dir, sizeof(dir), "%s", service_socket(service));
+	*strrchr(dir, '/') = '\0';
+	check(dir, "", &result);
+	for (size_t i = 0; i < LEN(said); i++)
+		assert_says(&result, said[i]);
+	assert_null(strstr(result.out, "nothing writes the status"));
+	assert_null(strstr(result.out, "api.report"));
+	assert_says(&result, names);
+	run_done(&result);
+	/* What the command line gives is asked for. */
+	check(dir, "--kubelet.url=http://127.0.0.2:1 --names.log-directory=/var/log", &result);
+	assert_says(&result, "warn  kubelet               http://127.0.0.2:1/pods: ");
+	assert_null(strstr(result.out, names));
+	run_done(&result);
+	assert_int_equal(service_stop(service), 0);
+	service_free(service);
+	rmdir(names);
+}
+
 static void test_no_daemon(void **state)
 {
 	char own[] = "/tmp/graced-check-XXXXXX", wanted[512];
@@ -100,7 +154,7 @@ static void test_no_daemon(void **state)
 	if (tracer_unavailable())
 		skip();
 	assert_non_null(mkdtemp(own));
-	check(own, &result);
+	check(own, "--no-names.enabled", &result);
 	snprintf(wanted, sizeof(wanted), "none answers at %s/control.sock (", own);
 	assert_says(&result, wanted);
 	assert_says(&result, "): the defaults are checked\n");
@@ -157,6 +211,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("check looks at the checkpoint that the running daemon uses", test_daemon),
 		CLAIM("groups and units of a daemon that stops the pods itself count", test_manage),
+		CLAIM("check judges each setting as the running daemon has it, once", test_given),
 		CLAIM("without a daemon check says so, and looks at the defaults", test_no_daemon),
 		CLAIM("pods and check look for the control socket where the daemon makes it",
 		      test_where),

@@ -123,8 +123,6 @@ static const struct options_help help = {
 #define ANSWER_MS     3000
 #define ANSWER_NPD_MS 10000
 
-#define SETTING_MAX 16384 /* bytes of a setting's value */
-
 /* INFO: it does not apply to this host. */
 enum status { OK, INFO, WARN, FAIL };
 
@@ -542,28 +540,15 @@ static void ask_daemon(struct check *c)
 				   &c->no_daemon);
 }
 
-/* One that the daemon does not report, or reports as not given, stays. */
-static void use_settings(struct check *c)
+/* One that the daemon does not report, or that this graced does not take, stays. */
+static void use_setting(void *userdata, const char *key, const char *value)
 {
-	static const char *const keys[] = {
-		"shutdown.mode",
-		"shutdown.gracePeriod",
-		"shutdown.gracePeriodCriticalPods",
-		"shutdown.gracePeriodByPodPriority",
-		"shutdown.stopUnits",
-		"shutdown.extra",
-		"kubelet.config",
-	};
-	const char *lines = buf_str(&c->daemon.text);
-	char value[SETTING_MAX];
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (control_find_setting(lines, keys[i], value, sizeof(value)) && *value)
-			config_set(&c->config, keys[i], value);
+	if (*value)
+		config_set(userdata, key, value);
 }
 
 /* 0, or the exit status. */
-static int read_settings(struct check *c)
+static int read_settings(struct check *c, int argc, char **argv, struct options *options)
 {
 	int status = config_read("check", c->options->config, &c->config);
 
@@ -571,7 +556,11 @@ static int read_settings(struct check *c)
 		return status;
 	ask_daemon(c);
 	if (!c->options->config)
-		use_settings(c);
+		control_each_setting(buf_str(&c->daemon.text), use_setting, &c->config);
+	status = options_take_sources(argc, argv, &c->config, options);
+	if (status)
+		return status;
+	c->kubelet.minor = options->kubernetes_minor;
 	c->kubelet.path = c->options->kubelet_config ? c->options->kubelet_config
 						     : c->config.shutdown.kubelet_config;
 	return 0;
@@ -672,67 +661,30 @@ static void check_credential(struct check *c, const char *name, const struct sou
 		report(c, OK, name, "%s", buf_str(&text));
 }
 
-/* An absolute path that the running daemon uses; NULL: none. */
-static const char *used_file(const struct check *c, const char *key, char ret[static PATH_MAX])
-{
-	bool known = control_find_setting(buf_str(&c->daemon.text), key, ret, PATH_MAX);
-
-	return known && ret[0] == '/' ? ret : NULL;
-}
-
-/* Those of the command line, else of the running daemon. */
+/* Those of the command line, else of the configuration that is judged. */
 static void check_credentials(struct check *c)
 {
-	char token[PATH_MAX], client[PATH_MAX];
-	const struct sources_peer *own = &c->options->sources.kubelet;
-	const struct sources_peer kubelet = {.token_file =
-						     used_file(c, "kubelet.tokenFile", token)};
-	struct sources_peer api;
-
-	check_credential(c, "kubelet credential", own->token_file ? own : &kubelet);
-	api = (struct sources_peer){.token_file = used_file(c, "api.tokenFile", token),
-				    .client_file = used_file(c, "api.clientFile", client)};
-	check_credential(c, "api credential", &api);
-}
-
-/* Whether a word is in a list with commas. */
-static bool is_listed(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-		if (strncmp(at, word, n) == 0 && (at[n] == ',' || !at[n]))
-			return true;
-	return false;
+	check_credential(c, "kubelet credential", &c->options->sources.kubelet);
+	check_credential(c, "api credential", &c->config.options.sources.api);
 }
 
 /* What the running daemon, or the file of --config, writes to the API server. */
 static void check_report(struct check *c)
 {
 	const struct config *config = &c->config;
-	const char *lines = buf_str(&c->daemon.text), *to = config->options.sources.api.url;
-	char what[64] = "", taint[8] = "", url[2048];
-	bool events, status, sets_taint;
+	const char *to = config->options.sources.api.url ?: "the API server";
 
-	control_find_setting(lines, "api.report", what, sizeof(what));
-	control_find_setting(lines, "shutdown.outOfServiceTaint", taint, sizeof(taint));
-	events = config->report_events || is_listed(what, "events");
-	status = config->shutdown.statuses || is_listed(what, "status");
-	sets_taint = config->shutdown.taint || strcmp(taint, "true") == 0;
-	if (!config->report_events && !config->shutdown.statuses && !config->shutdown.taint)
-		to = control_find_setting(lines, "api.url", url, sizeof(url)) ? url : NULL;
-	to = to ?: "the API server";
-	if (events)
+	if (config->report_events)
 		report(c, OK, "api events",
 		       "written to %s: its user needs create and patch of events in events.k8s.io, "
 		       "see deploy/rbac-events.yaml",
 		       to);
-	if (status)
+	if (config->shutdown.statuses)
 		report(c, OK, "api status",
 		       "written to %s in a shutdown: its user needs get of pods and patch of "
 		       "pods/status, see deploy/rbac-status.yaml",
 		       to);
-	if (sets_taint)
+	if (config->shutdown.taint)
 		report(c, OK, "api taint",
 		       "set at %s when the node is dead: its user needs get and patch of nodes, see "
 		       "deploy/rbac-taint.yaml",
@@ -766,8 +718,7 @@ int cmd_check(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("check", "'%s' is one argument too many", argv[options.first]);
-	c.kubelet.minor = options.kubernetes_minor;
-	status = read_settings(&c);
+	status = read_settings(&c, argc, argv, &options);
 	if (status)
 		return options.npd ? checknpd_print_unknown() : status;
 	host_kernel(kernel, sizeof(kernel));

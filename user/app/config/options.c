@@ -289,6 +289,28 @@ bool options_parse(int argc, char **argv, const struct options_help *help, struc
 	return !why;
 }
 
+int options_take_sources(int argc, char **argv, struct config *config, struct options *ret)
+{
+	_cleanup_(options_flags_done) struct options_flags flags = {};
+	struct options *all = &config->options;
+	int status = options_read_flags(argc, argv, ret->which, &flags);
+
+	all->kubernetes_minor = config->shutdown.kubelet_minor;
+	/* A token is sent to no other server than that which it was configured with. */
+	if (ret->sources.kubelet.url)
+		all->sources.kubelet = (struct sources_peer){};
+	if (!status)
+		status = take_flags(config, &flags);
+	if (status)
+		return status;
+	ret->sources = all->sources;
+	ret->log_dir = all->log_dir;
+	ret->no_names = all->no_names;
+	ret->hierarchy = all->hierarchy;
+	ret->kubernetes_minor = all->kubernetes_minor;
+	return 0;
+}
+
 /* --- help ----------------------------------------------------------------------------------------
  */
 

@@ -139,6 +139,14 @@ struct options {
 bool options_parse(int argc, char **argv, const struct options_help *help, struct options *ret,
 		   int *ret_status);
 
+/*
+ * What argv does not give of where this host is looked at (sources of names, the hierarchy, the
+ * kubelet's version) becomes what config has; ret and config are the same command's. 0, or the exit
+ * status. Strings are borrowed from both.
+ */
+struct config;
+int options_take_sources(int argc, char **argv, struct config *config, struct options *ret);
+
 /* As options_parse() leaves them when no argument is given. Not for run, whose defaults are the
  * configuration's. */
 void options_init(struct options *ret, const char *command);

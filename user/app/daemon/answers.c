@@ -100,44 +100,27 @@ static void add_pod(void *userdata, const struct podview *pod)
 	t->lines++;
 }
 
-static void add_given(const struct config *c, const char *key, struct buf *out)
-{
-	const char *value = c->given[setting_find(key)];
-
-	control_add_setting(out, key, value ? value : "");
-}
-
-/* What a command on this host cannot know by itself. */
+/* What a command on this host cannot know by itself: each setting that was given, and what the
+ * daemon made of those that depend on where it runs. */
 static uint64_t add_settings(const struct daemon *d, struct buf *out)
 {
 	const struct config *c = &d->config;
-	const struct sources_options *sources = &c->options.sources;
-	/* In the form of config_set(). */
-	static const char *const given[] = {
-		"shutdown.gracePeriod",
-		"shutdown.gracePeriodCriticalPods",
-		"shutdown.gracePeriodByPodPriority",
-		"shutdown.stopUnits",
-		"shutdown.extra",
-		"kubelet.config",
-		"api.url",
-		"api.report",
-		"shutdown.outOfServiceTaint",
-	};
 	char buffer[PATH_MAX];
+	uint64_t n = 3;
 
 	control_add_setting(out, "checkpoint.file",
 			    c->checkpoint_file ? c->checkpoint_file
 					       : rundir_path(CHECKPOINT_NAME, buffer));
 	control_add_setting(out, "shutdown.mode",
 			    c->shutdown.off ? "off" : shutdown_mode_name(c->shutdown.mode));
-	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
-		add_given(c, given[i], out);
 	control_add_setting(out, "config", c->file ? c->file : "");
-	control_add_setting(out, "kubelet.tokenFile", sources->kubelet.token_file ?: "");
-	control_add_setting(out, "api.tokenFile", sources->api.token_file ?: "");
-	control_add_setting(out, "api.clientFile", sources->api.client_file ?: "");
-	return 6 + sizeof(given) / sizeof(*given);
+	for (size_t i = 0; i < n_settings; i++) {
+		if (!settings[i].key || !c->given[i])
+			continue;
+		control_add_setting(out, settings[i].key, c->given[i]);
+		n++;
+	}
+	return n;
 }
 
 static const char *node_of(const struct daemon *d, char node[static 256])

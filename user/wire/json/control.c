@@ -71,26 +71,44 @@ void control_add_setting(struct buf *out, const char *key, const char *value)
 	end(out);
 }
 
-static bool read_setting(const char *line, size_t size, const char *key, char *ret, size_t room)
+void control_each_setting(const char *lines, control_setting_fn fn, void *userdata)
 {
-	_cleanup_(cleanup_json_decref) json_t *object = json_loadb(line, size, 0, NULL);
-	const char *name = json_string_value(json_object_get(object, "key"));
-	const char *value = json_string_value(json_object_get(object, "value"));
+	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+		_cleanup_(cleanup_json_decref) json_t *object = NULL;
+		const char *key, *value;
 
-	if (!name || !value || strcmp(name, key) != 0 || strlen(value) >= room)
-		return false;
-	strcpy(ret, value);
-	return true;
+		n = strcspn(lines, "\n");
+		object = json_loadb(lines, n, 0, NULL);
+		key = json_string_value(json_object_get(object, "key"));
+		value = json_string_value(json_object_get(object, "value"));
+		if (key && value)
+			fn(userdata, key, value);
+	}
+}
+
+struct wanted {
+	const char *key;
+	char *ret;
+	size_t size;
+	bool found;
+};
+
+static void on_wanted(void *userdata, const char *key, const char *value)
+{
+	struct wanted *w = userdata;
+
+	if (w->found || strcmp(key, w->key) != 0 || strlen(value) >= w->size)
+		return;
+	strcpy(w->ret, value);
+	w->found = true;
 }
 
 bool control_find_setting(const char *lines, const char *key, char *ret, size_t size)
 {
-	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
-		n = strcspn(lines, "\n");
-		if (read_setting(lines, n, key, ret, size))
-			return true;
-	}
-	return false;
+	struct wanted wanted = {.key = key, .ret = ret, .size = size};
+
+	control_each_setting(lines, on_wanted, &wanted);
+	return wanted.found;
 }
 
 static void add_counts(struct buf *out, const struct shutdown_status *s)

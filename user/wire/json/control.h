@@ -64,11 +64,15 @@ void control_add_request(struct buf *out, const struct control_request *request)
 void control_add_head(struct buf *out, uint64_t lines);
 void control_add_error(struct buf *out, const char *why);
 
-/* Adds a line of the answer to CONTROL_SETTINGS. */
+/* Adds a line of the answer to CONTROL_SETTINGS; value is in the form of config_set(). The first
+ * line of a key counts. */
 void control_add_setting(struct buf *out, const char *key, const char *value);
 /* Finds key among lines of such an answer, which may hold any bytes, and copies its value. False:
  * it is not there, or too long. */
 bool control_find_setting(const char *lines, const char *key, char *ret, size_t size);
+/* Hands over each setting in such lines. */
+typedef void (*control_setting_fn)(void *userdata, const char *key, const char *value);
+void control_each_setting(const char *lines, control_setting_fn fn, void *userdata);
 
 /* How it is with a shutdown: the line of CONTROL_SHUTDOWN_*. */
 struct control_shutdown {
