@@ -29,6 +29,7 @@ static void test_causes(void **state)
 		"no-grace",	  "oom-container", "oom-pod",	    "oom-node",
 		"oom-unknown",	  "pid-namespace", "kernel",	    "self",
 		"same-container", "same-pod",	   "other-pod",	    "host",
+		"deaf-grace",
 	};
 
 	assert_int_equal(LEN(words), CAUSE_COUNT);

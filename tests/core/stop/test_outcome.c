@@ -11,14 +11,17 @@
 #define CORE	     0x80u
 #define SIG_BIT(n)   (1ULL << ((n)-1))
 #define ROW_27A	     OUTCOME_ROW_27A
-#define ROWS	     30
+#define ROW_8D	     OUTCOME_ROW_8D
+#define ROWS	     31
 
 /* Where a row stands in the table, from 1. */
 static int place_of(int row)
 {
+	if (row == ROW_8D)
+		return 9;
 	if (row == ROW_27A)
-		return 28;
-	return row <= 27 ? row : row + 1;
+		return 29;
+	return row <= 8 ? row : row <= 27 ? row + 1 : row + 2;
 }
 
 /* One set of facts for every row that meets its condition and no earlier one's. */
@@ -58,6 +61,17 @@ static const struct {
 	 OUTCOME_KILLED,
 	 CAUSE_KERNEL,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_KERNEL}},
+	{ROW_8D,
+	 OUTCOME_KILLED,
+	 CAUSE_DEAF_GRACE,
+	 {.status_seen = true,
+	  .status = 9,
+	  .kill_seen = true,
+	  .kill_from = RELATION_MANAGER,
+	  .kill_escalates = true,
+	  .kill_early = true,
+	  .kill_deaf = true,
+	  .request_open = true}},
 	{9,
 	 OUTCOME_KILLED,
 	 CAUSE_KILLED_EARLY,
@@ -378,6 +392,8 @@ static bool holds(const struct outcome_facts *f, int row)
 		return s == 9 && f->request_open && f->kill_escalates && f->kill_early;
 	case 10:
 		return s == 9 && f->request_open && f->kill_escalates;
+	case ROW_8D:
+		return s == 9 && f->kill_deaf;
 	case 11:
 		return s == 9 && f->kill_from == RELATION_MANAGER;
 	case 17:
@@ -421,6 +437,7 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 		f.kill_ns_teardown = f.kill_from == RELATION_KERNEL && bits >> 18 & 1;
 		f.kill_escalates = f.request_open && bits >> 19 & 1;
 		f.kill_early = f.request_open && bits >> 20 & 1;
+		f.kill_deaf = f.kill_from == RELATION_MANAGER && bits >> 24 & 1;
 	}
 	if (f.request_open) {
 		f.request_heard = bits >> 21 & 1;
@@ -429,6 +446,22 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 		f.stopped_inside = bits >> 23 & 1;
 	}
 	return f;
+}
+
+static int row_after(int row)
+{
+	switch (row) {
+	case 8:
+		return ROW_8D;
+	case ROW_8D:
+		return 9;
+	case 27:
+		return ROW_27A;
+	case ROW_27A:
+		return 28;
+	default:
+		return row + 1;
+	}
 }
 
 static void test_sweep(void **state)
@@ -445,7 +478,7 @@ static void test_sweep(void **state)
 			f = facts_of(i % 3 ? status & 0xff : status, seed >> 20);
 			got = outcome_decide(&f);
 			while (!holds(&f, row))
-				row = row == 27 ? ROW_27A : row == ROW_27A ? 28 : row + 1;
+				row = row_after(row);
 			if (got.row != row)
 				fail_msg("status %x, bits %llx: row %d, not %d", f.status,
 					 (unsigned long long)seed >> 20, got.row, row);

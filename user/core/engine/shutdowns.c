@@ -133,6 +133,8 @@ static void act(struct shutdowns *s, enum effect_type type, const struct shutdow
 		effect.pid = stop ? stop->init.pid : 0;
 		effect.start_ns = stop ? stop->init.start_ns : 0;
 	}
+	if (node && from->deaf && stop_in(node))
+		stop_in(node)->hearing |= STOP_DEAF_GRACE;
 	if (node)
 		output_changed(s->out, node);
 	if (from->uid)

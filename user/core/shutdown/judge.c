@@ -264,7 +264,7 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 		shutdown_want_counted(sd, over_ns);
 	if (!may_kill(sd, rec) || (!over && !deaf_grace_expired(sd, rec)))
 		return;
-	shutdown_kill(sd, rec);
+	shutdown_kill(sd, rec, !over);
 	sd->stats.killed++;
 	shutdown_report_container(sd, rec, SHUTDOWN_REPORT_KILLED, !over);
 }
@@ -286,7 +286,7 @@ static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec
 		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
 	}
 	if (rec->killed_ns && may_kill(sd, rec))
-		shutdown_kill(sd, rec);
+		shutdown_kill(sd, rec, false);
 }
 
 static void judge_containers(struct shutdown *sd)

@@ -267,7 +267,8 @@ void shutdown_judge(struct shutdown *sd);
 void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool timed_out);
 void shutdown_report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
 			       enum shutdown_report what, bool deaf);
-void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec);
+/* deaf: for deafGrace, not for the end of its own time. */
+void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec, bool deaf);
 
 /* Mode manage: decides about units, groups and containers. */
 void shutdown_drive(struct shutdown *sd);

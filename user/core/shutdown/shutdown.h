@@ -464,6 +464,7 @@ struct shutdown_effect {
 	uint64_t at_ns;
 	uint64_t hook_ns; /* STOP: what is left of its grace period; 0: no hook is to be run */
 	uint32_t signal;
+	bool deaf;	 /* KILL: for deafGrace, not for the end of its own time */
 	const char *uid; /* valid during the call, like record */
 	const struct shutdown_record *record;
 };

@@ -3,6 +3,7 @@
 #include "core/stop/outcome.h"
 
 #define ROW_27A OUTCOME_ROW_27A
+#define ROW_8D	OUTCOME_ROW_8D
 
 typedef const struct outcome_facts *facts_ptr;
 
@@ -56,6 +57,11 @@ static bool kill_by_namespace(facts_ptr f)
 static bool kill_by_kernel(facts_ptr f)
 {
 	return killed(f) && f->kill_from == RELATION_KERNEL;
+}
+
+static bool kill_for_deafness(facts_ptr f)
+{
+	return killed(f) && f->kill_deaf;
 }
 
 static bool kill_too_early(facts_ptr f)
@@ -190,6 +196,7 @@ static const struct {
 	{6, kill_unknown, OUTCOME_KILLED, CAUSE_UNKNOWN},
 	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
 	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
+	{ROW_8D, kill_for_deafness, OUTCOME_KILLED, CAUSE_DEAF_GRACE},
 	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
 	{10, kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
 	{11, kill_without_grace, OUTCOME_KILLED, CAUSE_NO_GRACE},

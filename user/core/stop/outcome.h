@@ -39,6 +39,7 @@ enum cause {
 	CAUSE_SAME_POD,
 	CAUSE_OTHER_POD,
 	CAUSE_HOST,
+	CAUSE_DEAF_GRACE,
 	CAUSE_COUNT,
 };
 
@@ -103,6 +104,7 @@ struct outcome_facts {
 	bool kill_ns_teardown;	 /* ... is a dying PID 1 of a pid namespace that init is in */
 	bool kill_escalates;	 /* by a manager as the request was, or by the request's sender */
 	bool kill_early;	 /* grace known, and earlier than it allows */
+	bool kill_deaf;		 /* by graced, for shutdown.deafGrace */
 	bool request_open;
 	bool request_heard;
 	uint64_t request_sigs;	  /* stop-set signals sent in it: bit n-1 for signal n */
@@ -112,8 +114,9 @@ struct outcome_facts {
 };
 
 #define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
+#define OUTCOME_ROW_8D	31 /* stands between 8 and 9 */
 
-/* Rows are numbered 1 to 29 as they follow each other, and OUTCOME_ROW_27A. */
+/* Rows are numbered 1 to 29 as they follow each other, and these. */
 struct outcome_verdict {
 	enum outcome outcome;
 	enum cause cause;

@@ -28,6 +28,7 @@ static const char *const CAUSES[CAUSE_COUNT] = {
 	[CAUSE_SAME_POD] = "same-pod",
 	[CAUSE_OTHER_POD] = "other-pod",
 	[CAUSE_HOST] = "host",
+	[CAUSE_DEAF_GRACE] = "deaf-grace",
 };
 
 static const char *const GAPS[GAP_COUNT] = {

@@ -511,10 +511,17 @@ static bool kill_is_early(const struct stop *stop)
 	       stop->kill.at_ns < stop->request.at_ns + grace_ns - slack;
 }
 
+/* By graced's own decision, however long its grace period is. */
+static bool kill_for_deafness(const struct stop *stop)
+{
+	return stop->hearing & STOP_DEAF_GRACE && stop->kill.seen &&
+	       stop->kill.sender.kind == SENDER_GRACED;
+}
+
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
 static bool grace_uncertain(const struct stop *stop)
 {
-	if (!kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
+	if (kill_for_deafness(stop) || !kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
 		return false;
 	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
 	       (kill_is_early(stop) && !stop->grace.sure);
@@ -603,6 +610,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
 		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
+		.kill_deaf = kill_for_deafness(stop),
 		.request_open = stop->request.seen,
 		.request_heard = stop->request.seen && stop->request.result != RESULT_IGNORED,
 		.request_sigs = stop->request_sigs,

@@ -81,6 +81,8 @@ enum stop_hearing {
 	STOP_UNTAKEN = 1 << 3,	     /* the signal was pending at the exit, and never taken */
 	STOP_ENDS_BLOCKED = 1 << 4,  /* ... and blocked by the last thread */
 	STOP_AWAITS_CHILD = 1 << 5,  /* init waited for the same child from then to its exit */
+	/* Later numbers are free: this one is not part of what init made of it. */
+	STOP_DEAF_GRACE = 1 << 16, /* graced kills it, since it cannot receive the signal */
 };
 
 struct stop {
