@@ -256,8 +256,11 @@ static void settle(struct pods *pods, struct epod *p)
 	} else if (p->life.stage == POD_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;
 		pods_conclude(pods, p, POD_RESTART, pods->out->now_ns);
-	} else if (p->life.stage == POD_STAGE_TERMINATING && pods_is_empty(pods, p)) {
+	} else if (p->life.stage == POD_STAGE_TERMINATING && pods_is_empty(pods, p) &&
+		   (pod ? pod->entered || pods_is_removed(pods, p) : !p->listed)) {
 		pods_set_trigger(p, POD_RESTART, pods->out->now_ns);
+		p->empty_ns = pods->out->now_ns;
+		p->empty_why = POD_RESTART;
 		p->empty_seen = false;
 		pods_drive(pods, p);
 	} else if (p->life.stage == POD_STAGE_TERMINATED && pods_is_removed(pods, p)) {
