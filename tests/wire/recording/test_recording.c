@@ -277,7 +277,8 @@ static void test_stable_lines(void **state)
 		"\"worker_terminating_ns\":44,\"worker_terminated_ns\":45,\"grace_s\":-46,"
 		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true,"
 		"\"ready_ns\":50,\"heard_ns\":51,\"between\":true,"
-		"\"terminating_between\":true,\"lost\":true,\"seen_in_shutdown\":true}\n",
+		"\"terminating_between\":true,\"lost\":true,\"seen_in_shutdown\":true,"
+		"\"given_until_ns\":56}\n",
 		"{\"type\":\"kept_run\",\"at_ns\":1,\"announced_ns\":2,\"lost_ns\":3,"
 		"\"units_stopped\":true,\"handed_over\":true,\"group\":6,\"group_ns\":7,"
 		"\"kubelet_held\":true}\n",

@@ -100,7 +100,7 @@ struct epod *pods_want(struct pods *pods, const char *uid, uint64_t now_ns)
 /* --- reports ------------------------------------------------------------------------------- */
 
 /* The kubelet takes 1 s where nothing is known, which would be no truth about the pod. */
-static struct grace grace_of_pod(const struct epod *p)
+static struct grace own_grace(const struct epod *p)
 {
 	const int64_t grace_s = p->life.grace_s;
 	bool deletion = p->reported.known & META_POD_DELETION_GRACE;
@@ -115,6 +115,22 @@ static struct grace grace_of_pod(const struct epod *p)
 	return grace;
 }
 
+/* A shutdown gives it less, from its stop signal on. */
+static struct grace grace_of_pod(const struct epod *p)
+{
+	struct grace grace = own_grace(p);
+	uint64_t until_ns = p->given_until_ns;
+
+	if (!until_ns || p->life.stage < POD_STAGE_TERMINATING)
+		return grace;
+	if (until_ns == EPOD_GIVEN_UNKNOWN || until_ns < p->terminating_ns)
+		return (struct grace){.from = GRACE_HIDDEN};
+	until_ns -= p->terminating_ns;
+	if (!grace_known(&grace) || until_ns < grace.ns)
+		grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = until_ns};
+	return grace;
+}
+
 static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
 {
 	uint64_t at_ns;
@@ -126,8 +142,9 @@ static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
 }
 
 /* What is not known between two answers is left out. */
-static void fill_end(const struct epod *p, struct record_pod_state *r)
+static void fill_end(struct pods *pods, struct epod *p, struct record_pod_state *r)
 {
+	pods_note_shutdown(pods, p);
 	r->grace = grace_of_pod(p);
 	if (p->terminating_between) {
 		r->gaps |= 1u << GAP_TIME_UNCERTAIN;
@@ -195,7 +212,7 @@ static void report(struct pods *pods, struct epod *p, enum pod_stage state,
 	r->at_ns = at_ns;
 	r->gaps = state_gaps(pods, p, state, trigger);
 	if (state >= POD_STAGE_TERMINATING)
-		fill_end(p, r);
+		fill_end(pods, p, r);
 	r->gaps |= lapse_gaps(pods, p, r);
 	pods->stats.states[state]++;
 	output_report(pods->out);

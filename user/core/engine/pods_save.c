@@ -79,6 +79,7 @@ void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *r
 		.empty_seen = p->empty_seen,
 		.cgroups_over = p->over,
 		.seen_in_shutdown = p->seen_in_shutdown,
+		.given_until_ns = p->given_until_ns,
 	};
 	strcpy(ret->uid, p->uid);
 	save_reported(&p->reported, ret);
@@ -163,6 +164,7 @@ static void take(const struct kept_pod *k, struct epod *p)
 	p->empty_seen = k->empty_seen;
 	p->over = k->cgroups_over;
 	p->seen_in_shutdown = k->seen_in_shutdown;
+	p->given_until_ns = k->given_until_ns;
 	p->kept = true;
 	take_truth(k, &p->truth);
 }

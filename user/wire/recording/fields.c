@@ -352,6 +352,7 @@ static const struct rec_field KEPT_POD[] = {
 	BOOL("terminating_between", kept_pod.terminating_between),
 	BOOL("lost", kept_pod.lost),
 	BOOL("seen_in_shutdown", kept_pod.seen_in_shutdown),
+	UINT("given_until_ns", kept_pod.given_until_ns),
 };
 
 static const struct rec_field KEPT_RUN[] = {
