@@ -46,6 +46,7 @@ void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool 
 
 	record.group = sd->plan.at;
 	record.group_ns = sd->plan.groups[sd->plan.at].ns;
+	record.planned_ns = what == SHUTDOWN_REPORT_GROUP_STARTED ? sd->plan.turned_ns : 0;
 	record.timed_out = timed_out;
 	shutdown_report(sd, &record);
 }

@@ -367,6 +367,7 @@ static void judge_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 static void start_group(struct shutdown *sd)
 {
 	sd->plan.started_ns = shutdown_counted(sd);
+	sd->plan.turned_ns = sd->now_ns;
 	sd->plan.begun = sd->plan.started = true;
 	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_STARTED, false);
 }

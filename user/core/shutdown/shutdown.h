@@ -402,7 +402,8 @@ struct shutdown_record {
 
 	uint32_t group; /* GROUP_*: its place; LATE, OVERDUE, KILLED, SURVIVES: the container's */
 	uint64_t group_ns;
-	bool timed_out; /* GROUP_DONE */
+	uint64_t planned_ns; /* GROUP_STARTED: when its turn came by the plan */
+	bool timed_out;	     /* GROUP_DONE */
 
 	/* LATE, OVERDUE, KILLED, SURVIVES; pod_uid is valid during the call. */
 	struct shutdown_container container;

@@ -111,7 +111,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	sd->statuses = (struct shutdown_statuses){};
 	sd->taint = (struct shutdown_taint){};
 	sd->plan.at = 0;
-	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
+	sd->plan.driven = sd->plan.begun = sd->plan.started = sd->plan.turned = false;
 	sd->holders = (struct shutdown_holders){};
 	shutdown_forget_marks(sd);
 	sd->stats.announced++;
