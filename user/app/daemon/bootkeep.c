@@ -20,8 +20,6 @@
 /* A reader of records that never catches up does not keep this boot from being noted. */
 #define HOLD_MAX_NS 60000000000ULL
 
-#define FNV_BASIS 0xcbf29ce484222325ULL
-#define FNV_PRIME 0x100000001b3ULL
 
 struct bootkeep {
 	char path[PATH_MAX];
@@ -30,8 +28,7 @@ struct bootkeep {
 	bool held; /* the report of an earlier boot may not be written yet */
 	bool urgent;
 	bool failed; /* which is logged */
-	uint64_t begun_ns, wrote_ns;
-	uint64_t sum; /* of what was alive when the file was written */
+	uint64_t begun_ns;
 	struct buf text;
 };
 
@@ -179,33 +176,6 @@ static void look(struct bootkeep *k, const struct engine *engine, uint64_t now_n
 	engine_each_container(engine, add_container, log);
 }
 
-static uint64_t add_to_sum(uint64_t sum, const void *data, size_t size)
-{
-	const unsigned char *bytes = data;
-
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ bytes[i]) * FNV_PRIME;
-	return sum;
-}
-
-static uint64_t sum_list(uint64_t sum, const struct bootlog_list *list)
-{
-	sum = add_to_sum(sum, &list->total, sizeof(list->total));
-	for (size_t i = 0; i < list->n; i++) {
-		const struct bootlog_alive *row = &list->rows[i];
-
-		sum = add_to_sum(sum, row->id, strlen(row->id) + 1);
-		sum = add_to_sum(sum, row->name, strlen(row->name) + 1);
-		sum = add_to_sum(sum, &row->containers, sizeof(row->containers));
-	}
-	return sum;
-}
-
-static uint64_t sum_alive(const struct bootlog *log)
-{
-	return sum_list(sum_list(FNV_BASIS, &log->pods), &log->containers);
-}
-
 /* A note that says that the daemon runs is a claim once it does not: it has to go. */
 static void fail(struct bootkeep *k, int error)
 {
@@ -219,7 +189,7 @@ static void fail(struct bootkeep *k, int error)
 			    k->path, strerror(errno));
 }
 
-static void write_note(struct bootkeep *k, uint64_t now_ns)
+static void write_note(struct bootkeep *k)
 {
 	int r;
 
@@ -227,8 +197,6 @@ static void write_note(struct bootkeep *k, uint64_t now_ns)
 	r = bootnote_write(&k->text, &k->note);
 	if (r >= 0)
 		r = statefile_write(k->path, buf_str(&k->text), k->text.len);
-	k->wrote_ns = now_ns;
-	k->sum = sum_alive(&k->note.boot);
 	k->urgent = false;
 	if (r < 0) {
 		fail(k, r);
@@ -247,20 +215,15 @@ void bootkeep_record(struct bootkeep *k, const struct record *record)
 
 void bootkeep_turn(struct bootkeep *k, const struct engine *engine, uint64_t now_ns, bool idle)
 {
-	bool due;
-
 	if (!k->begun || k->note.boot.stopped_ns)
 		return;
 	if (k->held && !idle && now_ns - k->begun_ns < HOLD_MAX_NS)
 		return;
 	k->held = false;
-	due = bootlog_is_due(&k->note.boot, now_ns);
-	if (!due && !k->urgent)
+	if (!bootlog_is_due(&k->note.boot, now_ns) && !k->urgent)
 		return;
 	look(k, engine, now_ns);
-	if (k->urgent || now_ns - k->wrote_ns >= BOOTLOG_REFRESH_NS ||
-	    sum_alive(&k->note.boot) != k->sum)
-		write_note(k, now_ns);
+	write_note(k);
 }
 
 void bootkeep_stop(struct bootkeep *k, const struct engine *engine, uint64_t now_ns)
@@ -270,7 +233,7 @@ void bootkeep_stop(struct bootkeep *k, const struct engine *engine, uint64_t now
 	look(k, engine, now_ns);
 	k->note.boot.stopped_ns = now_ns;
 	if (!k->held)
-		write_note(k, now_ns);
+		write_note(k);
 }
 
 void bootkeep_finish(struct bootkeep *k, const struct engine *engine, uint64_t now_ns, bool idle)
@@ -278,7 +241,7 @@ void bootkeep_finish(struct bootkeep *k, const struct engine *engine, uint64_t n
 	if (!k->begun || !k->note.boot.stopped_ns || (k->held && !idle))
 		return;
 	look(k, engine, now_ns);
-	write_note(k, now_ns);
+	write_note(k);
 }
 
 const struct bootnote *bootkeep_note(const struct bootkeep *k)

@@ -21,11 +21,9 @@
 #define BOOTLOG_LISTED_MAX 512 /* pods, and containers outside pods, by name; others are counted */
 #define BOOTLOG_ID_SIZE	   37
 
-/* How often what is alive is looked at, and in a shutdown; and how old the note gets at most while
- * nothing changes. */
+/* How often what is alive is looked at and noted, and in a shutdown. */
 #define BOOTLOG_LOOK_NS	      10000000000ULL
 #define BOOTLOG_LOOK_GOING_NS 1000000000ULL
-#define BOOTLOG_REFRESH_NS    60000000000ULL
 
 /* A pod; or a container outside pods, by its id and its own name. */
 struct bootlog_alive {
