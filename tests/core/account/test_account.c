@@ -638,7 +638,8 @@ int main(void)
 		CLAIM("a stop is in the only group that it can be in, or in none", groups),
 		CLAIM("stops and states of a pod are one entry for each of its lives", pods),
 		CLAIM("a story reports what is missing, and counts nothing twice", evidence),
-		CLAIM("a story has the wall clock of its records, whichever type they are of", walls),
+		CLAIM("a story has the wall clock of its records, whichever type they are of",
+		      walls),
 		CLAIM("boot, span, namespace and pod select stories and stops", queries),
 		CLAIM("the end of a boot belongs to the shutdown under way, and names what has no "
 		      "record of its end",

@@ -455,7 +455,8 @@ int main(void)
 		CLAIM("a delivery counts for the signal that asked, and no other", test_delivered),
 		CLAIM("a verdict waits a moment for the parent's wait, where that is seen",
 		      test_reaped),
-		CLAIM("a container that kubectl debug added is known by the pod's spec", test_ephemeral),
+		CLAIM("a container that kubectl debug added is known by the pod's spec",
+		      test_ephemeral),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: metadata", tests, NULL, NULL);

@@ -480,16 +480,14 @@ static void test_early(void **state)
 	run_and_end(&w);
 	world_lists_not(&w, SEC(63));
 	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)),
-		     MOVE(TERMINATED, LAST_EXIT, SEC(61)),
-		     MOVE(FINISHED, CGROUP_REMOVED, SEC(62)));
+		     MOVE(TERMINATED, LAST_EXIT, SEC(61)), MOVE(FINISHED, CGROUP_REMOVED, SEC(62)));
 	world_close(&w);
 	/* The object is deleted by force: the kubelet goes on all the same. */
 	open_early(&w);
 	world_lists_not(&w, SEC(15) + MSEC(500));
 	run_and_end(&w);
 	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)),
-		     MOVE(TERMINATED, LAST_EXIT, SEC(61)),
-		     MOVE(FINISHED, CGROUP_REMOVED, SEC(62)));
+		     MOVE(TERMINATED, LAST_EXIT, SEC(61)), MOVE(FINISHED, CGROUP_REMOVED, SEC(62)));
 	world_close(&w);
 }
 
@@ -584,8 +582,7 @@ static void test_early_restart(void **state)
 		world_tell(&w, &kept.list[i]);
 	obs_list_free(&kept);
 	world_found(&w, SEC(15) + 1, CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
-	world_found(&w, SEC(15) + 1, CG_A1,
-		    "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
+	world_found(&w, SEC(15) + 1, CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
 	world_attach(&w, SEC(15) + 2);
 	run_and_end(&w);
 	assert_moves(&w, MOVE(TERMINATED, LAST_EXIT, SEC(61)),

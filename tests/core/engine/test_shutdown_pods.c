@@ -149,7 +149,8 @@ static void test_own_is_shorter(void **state)
 	world_close(&w);
 }
 
-/* It completed by itself in the shutdown; and a shutdown that was cancelled has ended nothing since. */
+/* It completed by itself in the shutdown; and a shutdown that was cancelled has ended nothing
+ * since. */
 static void test_not_by_shutdown(void **state)
 {
 	struct graced_proc proc = P_A1;

@@ -25,11 +25,10 @@ static void test_outcomes(void **state)
 static void test_causes(void **state)
 {
 	static const char *const words[] = {
-		"unknown",	  "stop-signal",   "grace-expired", "killed-early",
-		"no-grace",	  "oom-container", "oom-pod",	    "oom-node",
-		"oom-unknown",	  "pid-namespace", "kernel",	    "self",
-		"same-container", "same-pod",	   "other-pod",	    "host",
-		"deaf-grace",
+		"unknown",	 "stop-signal", "grace-expired",  "killed-early", "no-grace",
+		"oom-container", "oom-pod",	"oom-node",	  "oom-unknown",  "pid-namespace",
+		"kernel",	 "self",	"same-container", "same-pod",	  "other-pod",
+		"host",		 "deaf-grace",
 	};
 
 	assert_int_equal(LEN(words), CAUSE_COUNT);

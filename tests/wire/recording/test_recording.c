@@ -126,7 +126,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
-		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 7 + OBS_RANGES_MAX * 4},
+		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 6 + OBS_RANGES_MAX * 4},
 		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 6},
 		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
 		{OBS_VOLUME, sizeof(struct obs_volume), 2},

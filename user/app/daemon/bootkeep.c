@@ -20,7 +20,6 @@
 /* A reader of records that never catches up does not keep this boot from being noted. */
 #define HOLD_MAX_NS 60000000000ULL
 
-
 struct bootkeep {
 	char path[PATH_MAX];
 	struct bootnote note;

@@ -191,7 +191,7 @@ struct account_group {
 	bool priority_known;
 	int64_t priority;
 	uint64_t begin_ns, done_ns, length_ns; /* done: over, or out of time */
-	uint64_t planned_ns; /* its turn came by the plan; 0: not known */
+	uint64_t planned_ns;		       /* its turn came by the plan; 0: not known */
 	bool timed_out;
 };
 

@@ -37,7 +37,7 @@ struct entry {
 	size_t n;
 	uint64_t from_ns, to_ns;
 	int64_t wall_offset_ns; /* of its first record */
-	bool never_ran;		/* it ended by what a source reports, and was never seen to be empty */
+	bool never_ran; /* it ended by what a source reports, and was never seen to be empty */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -427,13 +427,12 @@ static struct entry *begin_entry(struct chapter *c, struct item *item)
 {
 	struct entry *entry = &c->entries[c->n_entries++];
 
-	*entry = (struct entry){.story = item->story,
-				.pod.subject = *subject_of(item),
-				.from_ns = item->from_ns,
-				.wall_offset_ns =
-					(int64_t)((uint64_t)item->record->wall_ns -
-						  item->record->at_ns),
-				.items = item};
+	*entry = (struct entry){
+		.story = item->story,
+		.pod.subject = *subject_of(item),
+		.from_ns = item->from_ns,
+		.wall_offset_ns = (int64_t)((uint64_t)item->record->wall_ns - item->record->at_ns),
+		.items = item};
 	entry->pod.subject.container = entry->pod.subject.container_id = NULL;
 	return entry;
 }

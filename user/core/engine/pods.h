@@ -81,7 +81,7 @@ struct epod {
 	/* As it was saved: seen alive in the shutdown under way, and being stopped. */
 	bool seen_in_shutdown;
 
-	uint64_t stop_ns;  /* the first stop signal of those that may be the pod's end */
+	uint64_t stop_ns; /* the first stop signal of those that may be the pod's end */
 	/* A shutdown of the node requested it, and its time ends then; EPOD_GIVEN_UNKNOWN: when is
 	 * not known; 0: no shutdown did. */
 	uint64_t given_until_ns;

@@ -50,8 +50,7 @@ static uint64_t end_ns(const struct pods *pods, const struct epod *p, enum pod_t
 	uint64_t asked_ns = pods_deletion_ns(pods, p);
 
 	/* The API's second may begin after what happened in it. */
-	if (p->stop_ns &&
-	    (trigger == POD_NODE_SHUTDOWN || p->stop_ns + NS_PER_S >= asked_ns))
+	if (p->stop_ns && (trigger == POD_NODE_SHUTDOWN || p->stop_ns + NS_PER_S >= asked_ns))
 		at_ns = earlier(at_ns, p->stop_ns);
 	if ((trigger == POD_PHASE || trigger >= POD_EVICTED) && !pods_running(pods, p))
 		at_ns = earlier(at_ns, p->exit_ns);

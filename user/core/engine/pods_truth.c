@@ -379,8 +379,7 @@ static uint32_t compare(const struct pods *pods, const struct podtab_exit *exit,
 		.oom_sure = exit->oom_sure,
 	};
 
-	reported.heard_ns =
-		(int64_t)(pods->out->now_ns + (uint64_t)pods->out->host.wall_offset_ns);
+	reported.heard_ns = (int64_t)(pods->out->now_ns + (uint64_t)pods->out->host.wall_offset_ns);
 	return discrepancy_of_exit(&was, &reported);
 }
 
@@ -414,8 +413,8 @@ void pods_exit_noted(struct pods *pods, const char *id)
 
 	if (c && c->known & META_CTR_EXIT)
 		pods_exit_reported(pods, id, (enum meta_source)c->exit_from,
-				   &(struct discrepancy_reported){
-					   .code = c->exit_code,
-					   .reason = c->exit_reason,
-					   .finished_ns = c->finished_wall_ns});
+				   &(struct discrepancy_reported){.code = c->exit_code,
+								  .reason = c->exit_reason,
+								  .finished_ns =
+									  c->finished_wall_ns});
 }

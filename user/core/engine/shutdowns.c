@@ -189,6 +189,8 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		[SHUTDOWN_LEAVE_STATUS] = EFFECT_LEAVE_STATUS,
 		[SHUTDOWN_SET_TAINT] = EFFECT_SET_TAINT,
 		[SHUTDOWN_CLEAR_TAINT] = EFFECT_CLEAR_TAINT,
+		[SHUTDOWN_CORDON] = EFFECT_CORDON,
+		[SHUTDOWN_UNCORDON] = EFFECT_UNCORDON,
 	};
 	struct shutdowns *s = userdata;
 
@@ -331,6 +333,7 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 		.volumes = plan->volumes,
 		.statuses = plan->statuses,
 		.taint = plan->taint,
+		.unschedulable = plan->unschedulable,
 		.stops_kubelet = plan->stops_kubelet,
 		.effect = on_effect,
 		.userdata = s,

@@ -92,9 +92,9 @@ struct shutdown_plan {
 	bool begun, started; /* any group; the one it is at */
 	uint64_t started_ns; /* of the time that counts */
 	/* Where the kubelet drives, a group has started when its first container is asked. */
-	bool turned;	     /* the turn of the group that it is at has come */
-	uint64_t turned_ns;  /* when, by the clock */
-	uint64_t from_ns;    /* since when the kubelet may be at it; likewise */
+	bool turned;	    /* the turn of the group that it is at has come */
+	uint64_t turned_ns; /* when, by the clock */
+	uint64_t from_ns;   /* since when the kubelet may be at it; likewise */
 };
 
 /* What mode manage is about. */

@@ -457,6 +457,8 @@ enum shutdown_effect_type {
 	SHUTDOWN_LEAVE_STATUS, /* no more, if it is not written yet; no answer is needed */
 	SHUTDOWN_SET_TAINT,    /* the node is dead: set the taint until at_ns; answer with TAINT */
 	SHUTDOWN_CLEAR_TAINT,  /* it is not; no answer */
+	SHUTDOWN_CORDON,       /* let no pod be placed on this node; no answer */
+	SHUTDOWN_UNCORDON,
 };
 
 struct shutdown_effect {
@@ -481,6 +483,7 @@ struct shutdown_config {
 	bool volumes;		   /* shutdown.volumes: wait until they are unmounted */
 	bool statuses;		   /* api.report: write the last status of pods */
 	bool taint;		   /* shutdown.outOfServiceTaint */
+	bool unschedulable;	   /* api.report, in mode manage */
 	bool stops_kubelet;	   /* manage: the kubelet's unit is in shutdown.stopUnits */
 	shutdown_effect_fn effect;
 	void *userdata;

@@ -118,6 +118,8 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	again(sd, event);
 	if (event->announced.run)
 		shutdown_resume(sd, event);
+	if (sd->config.unschedulable)
+		shutdown_do(sd, SHUTDOWN_CORDON, 0, 0);
 	shutdown_report_plain(sd, SHUTDOWN_REPORT_ANNOUNCED);
 	return 0;
 }
@@ -126,6 +128,8 @@ static int over(struct shutdown *sd, const struct shutdown_event *event)
 {
 	shutdown_leave_statuses(sd);
 	shutdown_clear_taint(sd);
+	if (sd->config.unschedulable)
+		shutdown_do(sd, SHUTDOWN_UNCORDON, 0, 0);
 	shutdown_drive_cancel(sd);
 	sd->stats.cancelled++;
 	sd->cancelled_ns = sd->now_ns;

@@ -521,7 +521,8 @@ static bool kill_for_deafness(const struct stop *stop)
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
 static bool grace_uncertain(const struct stop *stop)
 {
-	if (kill_for_deafness(stop) || !kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
+	if (kill_for_deafness(stop) || !kill_escalates(stop) ||
+	    stop->kill.sender.relation != RELATION_MANAGER)
 		return false;
 	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
 	       (kill_is_early(stop) && !stop->grace.sure);

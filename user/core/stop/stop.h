@@ -82,7 +82,7 @@ enum stop_hearing {
 	STOP_ENDS_BLOCKED = 1 << 4,  /* ... and blocked by the last thread */
 	STOP_AWAITS_CHILD = 1 << 5,  /* init waited for the same child from then to its exit */
 	/* Later numbers are free: this one is not part of what init made of it. */
-	STOP_DEAF_GRACE = 1 << 16, /* graced kills it, since it cannot receive the signal */
+	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
 	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
 };
 

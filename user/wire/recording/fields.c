@@ -413,6 +413,7 @@ static const struct rec_field SHUTDOWN_PLAN[] = {
 	BOOL("volumes", shutdown_plan.volumes),
 	BOOL("statuses", shutdown_plan.statuses),
 	BOOL("taint", shutdown_plan.taint),
+	BOOL("unschedulable", shutdown_plan.unschedulable),
 	BOOL("stops_kubelet", shutdown_plan.stops_kubelet),
 	UINT("n_ranges", shutdown_plan.n_ranges),
 	RANGE(1),
