@@ -168,53 +168,11 @@ static void a_pod_is_named(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-/* When what is alive was looked at, by the note on the disk. */
-static uint64_t looked_ns(const struct stage *stage)
-{
-	struct bootnote note = {};
-	char path[128], *text = NULL;
-	uint64_t looked_ns = 0;
-
-	snprintf(path, sizeof(path), "%s/disk/" BOOTNOTE_FILE, stage->dir);
-	if (fd_read_all(AT_FDCWD, path, BOOTNOTE_MAX_SIZE, &text) >= 0 &&
-	    bootnote_read(text, strlen(text), &note) == 0)
-		looked_ns = note.boot.saved_ns;
-	bootnote_done(&note);
-	free(text);
-	return looked_ns;
-}
-
-/* Nothing changes; a loop that is kept waiting may be late by a few looks. */
-static void each_look_is_noted(void **state)
-{
-	struct stage *stage = *state;
-	uint64_t first_ns, next_ns;
-
-	if (!stage)
-		skip();
-	service_free(stage->service);
-	start(stage, "disk");
-	for (int i = 0; i < PATIENCE && !looked_ns(stage); i++)
-		sleep(1);
-	for (int look = 0; look < 2; look++) {
-		first_ns = next_ns = looked_ns(stage);
-		for (int i = 0; i < 2 * PATIENCE && next_ns == first_ns; i++) {
-			sleep(1);
-			next_ns = looked_ns(stage);
-		}
-		assert_in_range(next_ns - first_ns, 1, 4 * BOOTLOG_LOOK_NS);
-	}
-	service_stop(stage->service);
-	stage->service = service_free(stage->service);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("after a loss of power the disk has a note that is whole, and names the pods",
 		      a_pod_is_named),
-		CLAIM("each look at what is alive is on the disk, also where nothing changes",
-		      each_look_is_noted),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
