@@ -274,6 +274,53 @@ static void a_dead_node_has_the_taint_until_the_next_start(void **state)
 	shutscene_end(s);
 }
 
+#define CLOSED "[{\"key\":\"a\"},{\"key\":\"graced.io/node-shutdown\",\"effect\":\"NoSchedule\"}]"
+
+/* From the announcement on, until that is cancelled, or the next start. */
+static void no_pod_is_placed_on_a_node_in_a_shutdown(void **state)
+{
+	struct box box;
+	struct shutscene *s = begin(state, "graceful", "--api.report=unschedulable", &box);
+	char boot[37];
+
+	assert_int_equal(clock_boot_id(boot), 0);
+	snprintf(peer.shared->taints, sizeof(peer.shared->taints), "[{\"key\":\"a\"}]");
+	logindmock_announce(&s->mock, true, "poweroff");
+	await_node_patches(s, 1);
+	assert_string_equal(peer.shared->taints, CLOSED);
+	assert_string_equal(peer.shared->closed, boot);
+	logindmock_announce(&s->mock, false, "poweroff");
+	await_node_patches(s, 2);
+	assert_string_equal(peer.shared->taints, "[{\"key\":\"a\"}]");
+	assert_string_equal(peer.shared->closed, "");
+	/* What a boot before has left. */
+	assert_int_equal(service_stop(s->service), 0);
+	s->service = service_free(s->service);
+	snprintf(peer.shared->taints, sizeof(peer.shared->taints), CLOSED);
+	snprintf(peer.shared->closed, sizeof(peer.shared->closed), "other");
+	shutscene_start(s, "manage");
+	await_node_patches(s, 3);
+	assert_string_equal(peer.shared->taints, "[{\"key\":\"a\"}]");
+	box_remove(&box);
+	shutscene_end(s);
+}
+
+/* Nothing may be written: the shutdown goes on as without it. */
+static void a_node_that_may_not_be_patched_goes_down_all_the_same(void **state)
+{
+	struct box box;
+	struct shutscene *s = begin(state, "graceful", "--api.report=unschedulable", &box);
+
+	peer.shared->mood = APIPEER_REVOKED;
+	logindmock_announce(&s->mock, true, "poweroff");
+	await_end(&box);
+	await_released(s, "all-stopped");
+	assert_true(service_await_log(s->service,
+				      "api: cannot set the taint graced.io/node-shutdown: "));
+	assert_int_equal(box_remove(&box), 0);
+	shutscene_end(s);
+}
+
 /* A second pod goes on: it is none of those that mode manage knows. */
 static void a_node_on_which_something_lives_has_no_taint(void **state)
 {
@@ -309,6 +356,10 @@ int main(void)
 			     what_one_daemon_has_seen_the_next_one_writes),
 		STATUS_CLAIM("a dead node has the taint until the next start",
 			     a_dead_node_has_the_taint_until_the_next_start),
+		STATUS_CLAIM("no pod is placed on a node in a shutdown",
+			     no_pod_is_placed_on_a_node_in_a_shutdown),
+		STATUS_CLAIM("a node that may not be patched goes down all the same",
+			     a_node_that_may_not_be_patched_goes_down_all_the_same),
 		STATUS_CLAIM("a node on which something lives has no taint",
 			     a_node_on_which_something_lives_has_no_taint),
 	};

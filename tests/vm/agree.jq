@@ -69,7 +69,7 @@ claim(all($told[]; ($api[.container.id].finishedAt | ms) as $finished |
 		$finished > (.time | ms) - 1000);
 	"each finishedAt in the API is that end, cut to a second";
 	$told[] | "\(name) \(.time) \($api[.container.id].finishedAt)"),
-[$records[] | select(.type == "discrepancy" and .kind != "exit-time") | select((is_lost_pod or
+[$records[] | select(.type == "discrepancy" and (.kind | IN("exit-time", "exit-late") | not)) | select((is_lost_pod or
 	is_lost_oom([$api[.container.id // ""] // empty])) | not)] as $differs |
 claim($differs == [];
 	"nothing that the kubelet says differs from what was, but lost static pods and OOM kills";

@@ -58,7 +58,7 @@ claim(any($watch[].object; .metadata.name == "edited" and .metadata.labels.edite
 	"the API did not tell of it"),
 # Nobody lists these while they end: one without an object, and static ones without a manifest.
 ["forced", "again-vm-node", "cut-vm-node"] as $gone |
-[$told[] | select(.type == "discrepancy" and .kind != "exit-time")] as $differs |
+[$told[] | select(.type == "discrepancy" and (.kind | IN("exit-time", "exit-late") | not))] as $differs |
 claim(all($differs[]; .kind == "object-gone-processes-live" and (.pod.name | IN($gone[])) and
 		(.reported.listed | not) and .kernel.populated);
 	"nothing that the kubelet says differs from what was, but that it lists no pod that it has lost";

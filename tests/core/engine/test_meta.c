@@ -409,6 +409,29 @@ static void test_reaped(void **state)
 	}
 }
 
+/* The kubelet's spec of the pod says so, by its name. */
+static void test_ephemeral(void **state)
+{
+	struct meta_container main = world_main_a1(), spec = world_main_a1();
+
+	for (int ephemeral = 0; ephemeral < 2; ephemeral++) {
+		const struct meta_pod pod = world_pod_a();
+		struct world w;
+
+		spec.source = META_KUBELET;
+		spec.known |= META_CTR_SIDECAR;
+		spec.sidecar = ephemeral ? META_EPHEMERAL : 0;
+		world_open_described(&w, &pod, &main);
+		spec.id[0] = '\0';
+		world_say_container(&w, SEC(19), &spec);
+		world_exit(&w, SEC(21), CG_A1, &P_A1, EXIT(0));
+		world_empty(&w, SEC(21) + 1000, CG_A1);
+		world_timer(&w, SEC(22));
+		assert_int_equal(world_stop(&w)->container.ephemeral, ephemeral);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -432,6 +455,8 @@ int main(void)
 		CLAIM("a delivery counts for the signal that asked, and no other", test_delivered),
 		CLAIM("a verdict waits a moment for the parent's wait, where that is seen",
 		      test_reaped),
+		CLAIM("a container that kubectl debug added is known by the pod's spec",
+		      test_ephemeral),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: metadata", tests, NULL, NULL);

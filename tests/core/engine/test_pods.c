@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/claim.h"
+#include "lib/engine/relay.h"
 #include "lib/engine/world_pods.h"
 
 #define US(n)	 ((uint64_t)(n)*1000)
@@ -449,6 +450,146 @@ static void test_kubelet_down(void **state)
 	world_close(&w);
 }
 
+/* Deleted while its sandbox is being made: its cgroup stands, and nothing was in it yet. */
+static void open_early(struct world *w)
+{
+	struct meta_pod pod = world_pod_a();
+
+	world_open(w, &WORLD_ALL);
+	world_lists(w, SEC(12), &pod);
+	pod = world_pod_deleted(SEC(15), SEC(30));
+	world_lists(w, SEC(15), &pod);
+}
+
+static void run_and_end(struct world *w)
+{
+	world_made(w, SEC(16), CG_SANDBOX, CG_POD_A, WORLD_ID_SANDBOX);
+	world_init(w, SEC(16), CG_SANDBOX, &P_PAUSE);
+	world_init(w, SEC(17), CG_A1, &P_A1);
+	world_stop_a1(w, SEC(59));
+	world_stop_sandbox(w, SEC(60));
+	world_pod_empty(w, SEC(61));
+	world_pod_removed(w, SEC(62));
+}
+
+static void test_early(void **state)
+{
+	struct world w;
+
+	open_early(&w);
+	run_and_end(&w);
+	world_lists_not(&w, SEC(63));
+	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)),
+		     MOVE(TERMINATED, LAST_EXIT, SEC(61)), MOVE(FINISHED, CGROUP_REMOVED, SEC(62)));
+	world_close(&w);
+	/* The object is deleted by force: the kubelet goes on all the same. */
+	open_early(&w);
+	world_lists_not(&w, SEC(15) + MSEC(500));
+	run_and_end(&w);
+	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)),
+		     MOVE(TERMINATED, LAST_EXIT, SEC(61)), MOVE(FINISHED, CGROUP_REMOVED, SEC(62)));
+	world_close(&w);
+}
+
+/* ... and its cgroup is removed, with nothing in it ever. */
+static void test_early_removed(void **state)
+{
+	struct world w;
+
+	open_early(&w);
+	world_pod_removed(&w, SEC(20));
+	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)),
+		     MOVE(TERMINATED, CGROUP_REMOVED, SEC(20)),
+		     MOVE(FINISHED, CGROUP_REMOVED, SEC(20)));
+	assert_int_equal(world_move(&w, 3)->empty_ns, 0);
+	world_close(&w);
+}
+
+/* ... or the kubelet says that it is over, in a cgroup that it has yet to remove. */
+static void test_early_over(void **state)
+{
+	struct meta_pod pod = world_pod_deleted(SEC(15), SEC(30));
+	struct world w;
+
+	open_early(&w);
+	pod.phase = META_PHASE_FAILED;
+	world_lists(&w, SEC(18), &pod);
+	world_pod_removed(&w, SEC(20));
+	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)),
+		     MOVE(TERMINATED, PHASE, SEC(18)), MOVE(FINISHED, CGROUP_REMOVED, SEC(20)));
+	world_close(&w);
+}
+
+/* Without a cgroup its list alone says when nothing more begins. */
+static void test_early_no_cgroup(void **state)
+{
+	struct meta_pod pod = world_pod_a();
+	struct world w;
+
+	world_open_bare(&w, &WORLD_ALL);
+	world_attach(&w, SEC(1));
+	world_lists(&w, SEC(12), &pod);
+	pod = world_pod_deleted(SEC(15), SEC(30));
+	world_lists(&w, SEC(15), &pod);
+	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)));
+	world_lists_not(&w, SEC(17));
+	assert_moves(&w, MOVE(SYNC, LISTED, SEC(12)), MOVE(TERMINATING, DELETION, SEC(15)),
+		     MOVE(TERMINATED, REMOVED, SEC(17)), MOVE(FINISHED, REMOVED, SEC(17)));
+	world_close(&w);
+}
+
+/* The sandbox died, and the kubelet was making another one when the deletion came. */
+static void test_sandbox_anew(void **state)
+{
+	struct graced_proc proc = again(SEC(26));
+	struct meta_pod pod;
+	struct world w;
+
+	open_listed(&w);
+	world_exit(&w, SEC(18), CG_SANDBOX, &P_PAUSE, 9);
+	world_empty(&w, SEC(18) + 1, CG_SANDBOX);
+	world_exit(&w, SEC(18), CG_A1, &P_A1, 9);
+	world_empty(&w, SEC(18) + 1, CG_A1);
+	world_pod_empty(&w, SEC(18) + 2);
+	pod = world_pod_deleted(SEC(20), SEC(30));
+	world_lists(&w, SEC(21), &pod);
+	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_TERMINATING);
+	world_clear(&w);
+	world_made(&w, SEC(25), 81, CG_POD_A, WORLD_ID_B1);
+	proc.watch_id = 81;
+	world_init(&w, SEC(26), 81, &proc);
+	world_exit(&w, SEC(27), 81, &proc, 9);
+	world_empty(&w, SEC(27) + 1, 81);
+	world_pod_empty(&w, SEC(28));
+	world_gone(&w, SEC(29), 81, NULL);
+	world_pod_removed(&w, SEC(29));
+	assert_moves(&w, MOVE(TERMINATED, LAST_EXIT, SEC(28)),
+		     MOVE(FINISHED, CGROUP_REMOVED, SEC(29)));
+	world_close(&w);
+}
+
+/* Another engine comes while the sandbox is being made. */
+static void test_early_restart(void **state)
+{
+	struct obs_list kept = {};
+	struct world w;
+
+	open_early(&w);
+	engine_keep(w.engine, true, relay_keep, &kept);
+	world_close(&w);
+	world_open_bare(&w, &WORLD_ALL);
+	for (size_t i = 0; i < kept.n; i++)
+		world_tell(&w, &kept.list[i]);
+	obs_list_free(&kept);
+	world_found(&w, SEC(15) + 1, CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
+	world_found(&w, SEC(15) + 1, CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
+	world_attach(&w, SEC(15) + 2);
+	run_and_end(&w);
+	assert_moves(&w, MOVE(TERMINATED, LAST_EXIT, SEC(61)),
+		     MOVE(FINISHED, CGROUP_REMOVED, SEC(62)));
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +607,13 @@ int main(void)
 		CLAIM("a pod that is gone before its processes ends with them", test_forced),
 		CLAIM("a completed pod ends with its last container", test_completed),
 		CLAIM("a pod without a cgroup ends at once", test_never_there),
+		CLAIM("a pod that is deleted while it is being begun ends once, after all that began",
+		      test_early),
+		CLAIM("or when its cgroup is removed", test_early_removed),
+		CLAIM("or when the kubelet says that it is over", test_early_over),
+		CLAIM("or, without a cgroup, when it is listed no more", test_early_no_cgroup),
+		CLAIM("nor does one end whose sandbox is being made anew", test_sandbox_anew),
+		CLAIM("nor by a restart of the daemon in between", test_early_restart),
 		CLAIM("a static pod that comes back lives anew once it was over",
 		      test_static_again),
 		CLAIM("so does one that comes back in the cgroup that it left", test_static_left),

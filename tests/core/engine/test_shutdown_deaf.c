@@ -2,6 +2,7 @@
 /* Claims about the engine in a node's shutdown: who does not hear its stop signal, and whether
  * anybody else in its container was told. */
 #include "lib/claim.h"
+#include "lib/engine/relay.h"
 #include "lib/engine/world_pods.h"
 #include "lib/shutdown/shutworld.h"
 
@@ -182,6 +183,91 @@ static void test_deaf_missed(void **state)
 	world_close(&w);
 }
 
+/* It was judged to be deaf for long enough, and is to be killed; the SIGKILL may be another's. */
+static void decide(struct world *w)
+{
+	shutworld_open(w, SHUTDOWN_ASSIST, SEC(2));
+	shutworld_announce(w);
+	ask_deaf(w);
+	shutworld_pass(w, ASKED + SEC(2));
+	look(w, ASKED + SEC(2) + MSEC(1), true, 0);
+	assert_int_equal(world_effects(w, EFFECT_KILL), 1);
+}
+
+static void die(struct world *w, const struct graced_proc *killer)
+{
+	uint64_t at = ASKED + SEC(2) + MSEC(2);
+
+	if (killer)
+		world_from(w, at, CG_A1, &P_A1, 9, killer);
+	else
+		world_managed(w, at, CG_A1, &P_A1, 9);
+	world_exit(w, at + MSEC(1), CG_A1, &P_A1, 9);
+	world_empty(w, at + MSEC(2), CG_A1);
+	world_timer(w, at + SEC(1));
+}
+
+/* Whatever others may have given it: that graced decided so is a fact. */
+static void test_cause(void **state)
+{
+	struct world w;
+
+	decide(&w);
+	die(&w, &P_SELF);
+	assert_verdict(&w, OUTCOME_KILLED, CAUSE_DEAF_GRACE, 0);
+	assert_true(world_stop(&w)->deaf);
+	world_close(&w);
+}
+
+static void test_cause_others(void **state)
+{
+	struct world w;
+
+	decide(&w);
+	die(&w, NULL);
+	assert_int_equal(world_stop(&w)->cause, CAUSE_GRACE_EXPIRED);
+	assert_int_equal(world_stop(&w)->gaps, GAP(GRACE_UNCERTAIN));
+	world_close(&w);
+	/* graced's own kill at the end of its time. */
+	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	shutworld_announce(&w);
+	ask_deaf(&w);
+	shutworld_pass(&w, ASKED + SEC(22));
+	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
+	world_from(&w, ASKED + SEC(22), CG_A1, &P_A1, 9, &P_SELF);
+	world_exit(&w, ASKED + SEC(22) + MSEC(1), CG_A1, &P_A1, 9);
+	world_empty(&w, ASKED + SEC(22) + MSEC(2), CG_A1);
+	world_timer(&w, ASKED + SEC(23));
+	assert_int_equal(world_stop(&w)->cause, CAUSE_GRACE_EXPIRED);
+	world_close(&w);
+}
+
+/* The next engine sees the SIGKILL that this one decided to send, or its end alone. */
+static void test_cause_restart(void **state)
+{
+	struct obs_list kept = {};
+	struct world w;
+
+	decide(&w);
+	engine_keep(w.engine, true, relay_keep, &kept);
+	world_close(&w);
+	world_open_bare(&w, &WORLD_ALL);
+	for (size_t i = 0; i < kept.n; i++)
+		world_tell(&w, &kept.list[i]);
+	obs_list_free(&kept);
+	world_found(&w, ASKED + SEC(2), CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
+	world_found(&w, ASKED + SEC(2), CG_A1,
+		    "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
+	world_found(&w, ASKED + SEC(2), CG_SANDBOX,
+		    "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_SANDBOX);
+	world_init(&w, ASKED + SEC(2), CG_A1, &P_A1);
+	world_attach(&w, ASKED + SEC(2));
+	die(&w, &P_SELF);
+	assert_int_equal(world_stop(&w)->cause, CAUSE_DEAF_GRACE);
+	assert_int_equal(world_stop(&w)->gaps & GAP(GRACE_UNCERTAIN), 0);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -194,6 +280,11 @@ int main(void)
 		CLAIM("nobody is ended early whom nobody has looked at", test_deaf_unseen),
 		CLAIM("nobody looks without the wish, in observe, or at who heard",
 		      test_deaf_spared),
+		CLAIM("graced's decision to end a deaf container is the cause, and complete",
+		      test_cause),
+		CLAIM("but not of another's SIGKILL, nor of one at the end of its time",
+		      test_cause_others),
+		CLAIM("and it is known to the next engine", test_cause_restart),
 		CLAIM("a program that was not run may have been somebody's signal",
 		      test_deaf_missed),
 	};

@@ -162,6 +162,30 @@ static void test_again(void **state)
 	world_close(&w);
 }
 
+/* On a slow node the runtime learns of it seconds later, and the kubelet has its time. */
+static void test_late(void **state)
+{
+	const struct meta_container late = ended(META_CRI, 0, "Completed", WALL(SEC(24)));
+	struct world w;
+
+	open_described(&w);
+	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, SEC(20) + 1000, CG_A1);
+	world_timer(&w, SEC(20) + MSEC(250));
+	world_say_container(&w, SEC(25), &late);
+	assert_int_equal(told(&w), DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE));
+	world_close(&w);
+	/* The answer that has it came before. */
+	open_described(&w);
+	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
+	world_empty(&w, SEC(20) + 1000, CG_A1);
+	world_timer(&w, SEC(20) + MSEC(250));
+	world_say_container(&w, SEC(23), &late);
+	world_say_container(&w, SEC(25), &late);
+	assert_int_equal(told(&w), DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME));
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +193,7 @@ int main(void)
 		CLAIM("both accounts of an exit are told", test_facts),
 		CLAIM("what was not seen contradicts nobody", test_unseen),
 		CLAIM("of two exits of one id neither is compared", test_again),
+		CLAIM("a time that the runtime took late is told apart", test_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

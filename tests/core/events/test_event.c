@@ -387,6 +387,48 @@ static void test_bound(void **state)
 		assert_in_range(*at, 0x20, 0x7e);
 }
 
+/* kubectl debug: its shell ignores the request, and ends with the pod or the process it looks at. */
+static void test_debugging(void **state)
+{
+	static const struct {
+		enum outcome outcome;
+		enum cause cause;
+		enum sender_kind from;
+		bool worth;
+	} rows[] = {
+		{OUTCOME_KILLED, CAUSE_GRACE_EXPIRED, SENDER_RUNTIME, false},
+		{OUTCOME_KILLED, CAUSE_KILLED_EARLY, SENDER_RUNTIME, false},
+		{OUTCOME_KILLED, CAUSE_NO_GRACE, SENDER_KUBELET, false},
+		{OUTCOME_KILLED, CAUSE_DEAF_GRACE, SENDER_GRACED, false},
+		{OUTCOME_KILLED, CAUSE_PID_NAMESPACE, SENDER_KERNEL, false},
+		{OUTCOME_KILLED, CAUSE_OTHER_POD, SENDER_POD, true},
+		{OUTCOME_KILLED, CAUSE_HOST, SENDER_HOST, true},
+		{OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER, SENDER_KERNEL, true},
+	};
+	struct record request = {
+		.type = RECORD_SIGNAL,
+		.signal = {.number = 15,
+			   .deaf = true,
+			   .target_init = true,
+			   .sender = sender(SENDER_RUNTIME),
+			   .target = {.pid = 1, .comm = "sh"},
+			   .pod = pod(),
+			   .container = container()},
+	};
+	struct event e;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct record r = stop(rows[i].outcome, rows[i].cause, rows[i].from);
+
+		assert_true(event_of_record(&r, "node-1", &e));
+		r.stop.container.ephemeral = true;
+		assert_int_equal(event_of_record(&r, "node-1", &e), rows[i].worth);
+	}
+	assert_true(event_of_record(&request, "node-1", &e));
+	request.signal.container.ephemeral = true;
+	assert_false(event_of_record(&request, "node-1", &e));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +444,7 @@ int main(void)
 		CLAIM("a shutdown that left containers is not complete", test_incomplete),
 		CLAIM("a note has 1024 printable bytes at most, and keeps its reservation",
 		      test_bound),
+		CLAIM("the ordinary end of a debug container is no Event", test_debugging),
 	};
 
 	return cmocka_run_group_tests_name("core/events/event", tests, NULL, NULL);

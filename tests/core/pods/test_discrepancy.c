@@ -11,6 +11,7 @@
 #define CODE	  DISCREPANCY_BIT(DISCREPANCY_EXIT_CODE)
 #define REASON	  DISCREPANCY_BIT(DISCREPANCY_EXIT_REASON)
 #define TIME	  DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME)
+#define LATE	  DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE)
 #define EXITED(n) ((uint32_t)(n) << 8)
 
 static void test_names(void **state)
@@ -120,6 +121,33 @@ static void test_times(void **state)
 	}
 }
 
+/* What a source learned late it has by the time at which it learned of it. */
+static void test_late(void **state)
+{
+	static const struct {
+		int64_t told, heard;
+		uint32_t want;
+	} want[] = {
+		{WALL + S, WALL + 9 * S, 0},
+		{WALL + S + 1, WALL + 9 * S, LATE},
+		{WALL + 8 * S, WALL + 8 * S, LATE},
+		{WALL + 3600 * S, WALL + 3601 * S, LATE},
+		/* It cannot have learned of it after it said so, nor before it happened. */
+		{WALL + 8 * S, WALL + 7 * S, TIME},
+		{WALL - 2 * S, WALL + 9 * S, TIME},
+		{WALL + 8 * S, 0, TIME},
+		{0, WALL + 9 * S, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		const struct discrepancy_exit exit = {.wall_ns = WALL};
+		const struct discrepancy_reported told = {
+			.reason = "", .finished_ns = want[i].told, .heard_ns = want[i].heard};
+
+		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +156,7 @@ int main(void)
 		CLAIM("a code that is not the kernel's differs", test_codes),
 		CLAIM("a reason differs where the kernel knows better", test_reasons),
 		CLAIM("a time differs by more than a second", test_times),
+		CLAIM("a source that learned of an exit late is told apart", test_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

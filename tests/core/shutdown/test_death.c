@@ -150,6 +150,8 @@ static void take(void *userdata, const struct shutdown_effect *effect)
 		(*w->n_set)++;
 		break;
 	case SHUTDOWN_CLEAR_TAINT:
+	case SHUTDOWN_CORDON:
+	case SHUTDOWN_UNCORDON:
 		if (!w->set)
 			break_(w, "what is not set is not cleared");
 		w->set = false;

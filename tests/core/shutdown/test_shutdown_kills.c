@@ -215,7 +215,7 @@ static void test_stale(void **state)
 	look(&s, &c, 0);
 	assert_string_equal(shutstage_log(&s), "announced\ngroup-started 0\n");
 	shutstage_run(&s, 20);
-	assert_string_equal(shutstage_log(&s), "group-done 0 timed out\ngroup-started 1\nlook 8\n");
+	assert_string_equal(shutstage_log(&s), "group-done 0 timed out\nlook 8\n");
 	look(&s, &c, 0);
 	assert_string_equal(shutstage_log(&s), "kill 8\ncontainer-killed 8 deaf\n");
 	shutstage_end(&s);
@@ -268,11 +268,91 @@ static void test_groups(void **state)
 	/* Somebody asked it long ago, but its turn has not come. */
 	assert_string_equal(shutstage_log(&s), "announced\ngroup-started 0\npod-overdue 8\n");
 	shutstage_run(&s, 20);
-	assert_string_equal(shutstage_log(&s), "group-done 0 timed out\ngroup-started 2\n"
+	assert_string_equal(shutstage_log(&s), "group-done 0 timed out\n"
 					       "kill 8\ncontainer-killed 8\n");
 	later.populated = false;
 	shutstage_container(&s, &later);
-	assert_string_equal(shutstage_log(&s), "group-done 2\n");
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_end(&s);
+}
+
+/* The kubelet begins a group after its pod workers have finished with the one before, not when that
+ * is empty; its time runs from then on. */
+static void test_groups_observed(void **state)
+{
+	const struct shutdown_group groups[] = {{20 * S, false}, {10 * S, false}};
+	struct shutdown_container first = shutstage_asked(), second = shutstage_asked();
+	struct shutstage s;
+
+	shutstage_begin(&s, SHUTDOWN_OBSERVE, 0);
+	shutstage_send(&s, &(struct shutdown_event){
+				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
+	shutstage_pod(&s, "web", 0, false, false);
+	shutstage_pod(&s, "dns", 1, false, false);
+	first.asked_ns = second.asked_ns = 0;
+	second.id = 8;
+	second.pod_uid = "dns";
+	shutstage_hold(&s);
+	shutstage_container(&s, &first);
+	shutstage_container(&s, &second);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "kubelet");
+	shutstage_run(&s, 1);
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	first.asked_ns = shutstage_at(1);
+	shutstage_container(&s, &first);
+	assert_string_equal(shutstage_log(&s), "group-started 0\n");
+	shutstage_run(&s, 5);
+	first.populated = false;
+	shutstage_container(&s, &first);
+	assert_string_equal(shutstage_log(&s), "group-done 0\n");
+	shutstage_run(&s, 13);
+	assert_string_equal(shutstage_log(&s), "");
+	second.asked_ns = shutstage_at(13);
+	shutstage_container(&s, &second);
+	assert_string_equal(shutstage_log(&s), "group-started 1\n");
+	shutstage_run(&s, 22.9);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 23);
+	assert_string_equal(shutstage_log(&s), "group-done 1 timed out\n");
+	shutstage_end(&s);
+}
+
+/* Hooks keep the first group from its stop signals; its time ends by the announcement all the same,
+ * and the next group is seen to begin. */
+static void test_groups_hooks(void **state)
+{
+	const struct shutdown_group groups[] = {{20 * S, false}, {10 * S, false}};
+	struct shutdown_container first = shutstage_asked(), second = shutstage_asked();
+	struct shutstage s;
+
+	shutstage_begin(&s, SHUTDOWN_OBSERVE, 0);
+	shutstage_send(&s, &(struct shutdown_event){
+				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
+	shutstage_pod(&s, "web", 0, false, false);
+	shutstage_pod(&s, "dns", 1, false, false);
+	first.asked_ns = second.asked_ns = 0;
+	first.timeout_known = second.timeout_known = false;
+	second.id = 8;
+	second.pod_uid = "dns";
+	shutstage_hold(&s);
+	shutstage_container(&s, &first);
+	shutstage_container(&s, &second);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "kubelet");
+	/* A user deletes a pod of the later group meanwhile: that is not its beginning. */
+	second.asked_ns = shutstage_at(5);
+	shutstage_run(&s, 5);
+	shutstage_container(&s, &second);
+	shutstage_run(&s, 15);
+	first.asked_ns = shutstage_at(15);
+	shutstage_container(&s, &first);
+	assert_string_equal(shutstage_log(&s), "announced\ngroup-started 0\n");
+	shutstage_run(&s, 20);
+	assert_string_equal(shutstage_log(&s), "group-done 0 timed out\n");
+	second.asked_ns = shutstage_at(20);
+	shutstage_container(&s, &second);
+	assert_string_equal(shutstage_log(&s), "group-started 1\n");
 	shutstage_end(&s);
 }
 
@@ -314,9 +394,11 @@ static void test_two_phases(void **state)
 	shutstage_announce(&s, 60);
 	shutstage_holders(&s, "kubelet");
 	shutstage_run(&s, 19.9);
-	assert_string_equal(shutstage_log(&s), "announced\ngroup-started 0\n");
+	assert_string_equal(shutstage_log(&s), "announced\n");
 	shutstage_run(&s, 20);
-	assert_string_equal(shutstage_log(&s), "group-done 0\ngroup-started 1\n");
+	c.asked_ns = shutstage_at(20);
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "group-started 1\n");
 	shutstage_end(&s);
 }
 
@@ -388,6 +470,9 @@ int main(void)
 		CLAIM("nor by what was seen more than a second ago", test_outlived),
 		CLAIM("none of a later group is ended", test_groups),
 		CLAIM("without the kubelet there are no groups", test_no_kubelet),
+		CLAIM("a group has started when its first container is asked",
+		      test_groups_observed),
+		CLAIM("whatever hooks and deletions do in between", test_groups_hooks),
 		CLAIM("before 1.23 the default group takes its whole time", test_two_phases),
 		CLAIM("time in which nothing ran is no container's", test_suspend),
 		CLAIM("what outlives its SIGKILL is named and holds no longer than the limit",

@@ -16,12 +16,13 @@
 #define ROW_16A	     OUTCOME_ROW_16A
 #define ROW_20A	     OUTCOME_ROW_20A
 #define ROW_25A	     OUTCOME_ROW_25A
+#define ROW_8D	     OUTCOME_ROW_8D
 
 /* The rows as they stand in the table. */
 static const int order[] = {
-	1,  2,	3,  4,	5,  ROW_5A,  6,	      7,  ROW_7A,  8,  9,  10,
-	11, 12, 13, 14, 15, 16,	     ROW_16A, 17, 18,	   19, 20, ROW_20A,
-	21, 22, 23, 24, 25, ROW_25A, 26,      27, ROW_27A, 28, 29,
+	1,	 2,  3,	 4,  5,	 ROW_5A, 6,	  7,	   ROW_7A, 8,	    ROW_8D, 9,
+	10,	 11, 12, 13, 14, 15,	 16,	  ROW_16A, 17,	   18,	    19,	    20,
+	ROW_20A, 21, 22, 23, 24, 25,	 ROW_25A, 26,	   27,	   ROW_27A, 28,	    29,
 };
 
 #define ROWS ((int)LEN(order))
@@ -85,6 +86,17 @@ static const struct {
 	 OUTCOME_KILLED,
 	 CAUSE_KERNEL,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_KERNEL}},
+	{ROW_8D,
+	 OUTCOME_KILLED,
+	 CAUSE_DEAF_GRACE,
+	 {.status_seen = true,
+	  .status = 9,
+	  .kill_seen = true,
+	  .kill_from = RELATION_MANAGER,
+	  .kill_escalates = true,
+	  .kill_early = true,
+	  .kill_deaf = true,
+	  .request_open = true}},
 	{9,
 	 OUTCOME_KILLED,
 	 CAUSE_KILLED_EARLY,
@@ -482,6 +494,8 @@ static bool holds(const struct outcome_facts *f, int row)
 		return s == 9 && f->request_open && f->kill_escalates && f->kill_early;
 	case 10:
 		return s == 9 && f->request_open && f->kill_escalates;
+	case ROW_8D:
+		return s == 9 && f->kill_deaf;
 	case 11:
 		return s == 9 && f->kill_from == RELATION_MANAGER;
 	case 17:
@@ -524,6 +538,7 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 		f.kill_escalates = f.request_open && bits >> 19 & 1;
 		f.kill_early = f.request_open && bits >> 20 & 1;
 		f.kill_by_oomd = f.kill_from == RELATION_HOST && bits >> 24 & 1;
+		f.kill_deaf = f.kill_from == RELATION_MANAGER && bits >> 24 & 1;
 	}
 	if (f.request_open) {
 		f.request_heard = bits >> 21 & 1;

@@ -61,7 +61,10 @@ static void add_node(const struct apipeer_shared *s, struct buf *out)
 	buf_adds(out, "{\"metadata\":{\"name\":\"node-1\",\"uid\":\"n1\",\"resourceVersion\":"
 		      "\"3\",\"annotations\":{");
 	if (s->note[0])
-		buf_printf(out, "\"graced.io/out-of-service-boot\":\"%s\"", s->note);
+		buf_printf(out, "\"graced.io/out-of-service-boot\":\"%s\"%s", s->note,
+			   s->closed[0] ? "," : "");
+	if (s->closed[0])
+		buf_printf(out, "\"graced.io/node-shutdown-boot\":\"%s\"", s->closed);
 	buf_printf(out,
 		   "}},\"spec\":{\"taints\":%s},\"status\":{\"nodeInfo\":{\"bootID\":\"%s\"},"
 		   "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
@@ -73,9 +76,10 @@ static void take_node(struct apipeer_shared *s, const char *body)
 {
 	json_t *json = json_loads(body, 0, NULL);
 	json_t *spec = json_object_get(json, "spec");
-	const char *note = json_string_value(
-		json_object_get(json_object_get(json_object_get(json, "metadata"), "annotations"),
-				"graced.io/out-of-service-boot"));
+	const json_t *notes = json_object_get(json_object_get(json, "metadata"), "annotations");
+	const json_t *closed = json_object_get(notes, "graced.io/node-shutdown-boot");
+	const char *note =
+		json_string_value(json_object_get(notes, "graced.io/out-of-service-boot"));
 	char *taints = json_dumps(json_object_get(spec, "taints"), JSON_COMPACT);
 
 	if (s->mood == APIPEER_WELL && note) {
@@ -86,7 +90,11 @@ static void take_node(struct apipeer_shared *s, const char *body)
 	snprintf(s->node_patch, sizeof(s->node_patch), "%s", body);
 	if (s->mood == APIPEER_WELL) {
 		snprintf(s->taints, sizeof(s->taints), "%s", taints ? taints : "");
-		snprintf(s->note, sizeof(s->note), "%s", note ? note : "");
+		if (closed)
+			snprintf(s->closed, sizeof(s->closed), "%s",
+				 json_string_value(closed) ?: "");
+		else
+			snprintf(s->note, sizeof(s->note), "%s", note ? note : "");
 	}
 	free(taints);
 	json_decref(json);

@@ -30,6 +30,7 @@ struct apipeer_shared {
 	uint64_t written_ns; /* CLOCK_BOOTTIME: a patch of the pod was answered with 200 */
 	char patch[16384], node_patch[2048]; /* the last bodies */
 	char taints[512], note[64];	     /* of the node, as JSON; "": none */
+	char closed[64];		     /* its annotation for a shutdown; "": none */
 	char boot[40];			     /* that its kubelet has reported; "": this one */
 	bool ready, lists_too, evicts;	     /* evicts: the pod is gone once the node has a taint */
 	unsigned int sets;		     /* patches that brought the node a taint */

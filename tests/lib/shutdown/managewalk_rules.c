@@ -511,6 +511,8 @@ void managewalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_LEAVE_STATUS:
 	case SHUTDOWN_SET_TAINT:
 	case SHUTDOWN_CLEAR_TAINT:
+	case SHUTDOWN_CORDON:
+	case SHUTDOWN_UNCORDON:
 		managewalk_must(w, false, "manage looks at nothing and waits for no status");
 		break;
 	case SHUTDOWN_LIST_HOLDERS:

@@ -59,6 +59,8 @@ static void note_write(struct buf *log, const struct shutdown_effect *effect)
 	if (effect->type == SHUTDOWN_WRITE_STATUS || effect->type == SHUTDOWN_LEAVE_STATUS)
 		buf_printf(log, "%s %s\n",
 			   effect->type == SHUTDOWN_WRITE_STATUS ? "write" : "leave", effect->uid);
+	else if (effect->type == SHUTDOWN_CORDON || effect->type == SHUTDOWN_UNCORDON)
+		buf_adds(log, effect->type == SHUTDOWN_CORDON ? "cordon\n" : "uncordon\n");
 	else
 		buf_printf(log, "%s taint\n", effect->type == SHUTDOWN_SET_TAINT ? "set" : "clear");
 }
@@ -78,10 +80,9 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 		s->lists++;
 		break;
 	case SHUTDOWN_LOOK:
-		buf_printf(&s->log, "look %llu\n", (unsigned long long)effect->id);
-		break;
 	case SHUTDOWN_KILL:
-		buf_printf(&s->log, "kill %llu\n", (unsigned long long)effect->id);
+		buf_printf(&s->log, "%s %llu\n", effect->type == SHUTDOWN_LOOK ? "look" : "kill",
+			   (unsigned long long)effect->id);
 		break;
 	case SHUTDOWN_STOP_UNITS:
 	case SHUTDOWN_START_UNITS:
@@ -107,6 +108,8 @@ static void note(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_LEAVE_STATUS:
 	case SHUTDOWN_SET_TAINT:
 	case SHUTDOWN_CLEAR_TAINT:
+	case SHUTDOWN_CORDON:
+	case SHUTDOWN_UNCORDON:
 		note_write(&s->log, effect);
 		break;
 	case SHUTDOWN_ASK_STATUS:

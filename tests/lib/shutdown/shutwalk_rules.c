@@ -328,6 +328,8 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 	case SHUTDOWN_LEAVE_STATUS:
 	case SHUTDOWN_SET_TAINT:
 	case SHUTDOWN_CLEAR_TAINT:
+	case SHUTDOWN_CORDON:
+	case SHUTDOWN_UNCORDON:
 		shutwalk_break(w, "nothing is written to the API unless it is configured");
 		break;
 	case SHUTDOWN_WATCH_VOLUMES:

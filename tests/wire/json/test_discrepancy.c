@@ -158,7 +158,7 @@ static void test_names(void **state)
 	assert_string_equal(buf_str(&out),
 			    "[\"ready-while-terminal\",\"object-gone-processes-live\","
 			    "\"terminal-while-populated\",\"exit-code\",\"exit-reason\","
-			    "\"exit-time\"]");
+			    "\"exit-time\",\"exit-late\"]");
 }
 
 int main(void)

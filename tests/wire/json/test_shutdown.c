@@ -148,7 +148,7 @@ static void test_group(void **state)
 	assert_json(&record, HEAD "\"event\":\"group-done\"," STATE
 				  "\"pod\":null,\"container\":null,\"group\":{\"index\":1,"
 				  "\"priority\":2000000000,\"length_ns\":10000000000,"
-				  "\"timed_out\":true},\"stop\":null,"
+				  "\"planned_boot_ns\":null,\"timed_out\":true},\"stop\":null,"
 				  "\"reason\":null,\"others\":0,\"holders\":[]}\n");
 }
 
@@ -173,12 +173,13 @@ static void test_killed(void **state)
 	struct record record = a_kill();
 
 	assert_int_equal(record_json(&out, &record), 0);
-	assert_non_null(strstr(buf_str(&out),
-			       "\"group\":{\"index\":0,\"priority\":null,\"length_ns\":null,"
-			       "\"timed_out\":null},\"stop\":{\"signal\":{\"number\":15,"
-			       "\"name\":\"SIGTERM\"},\"asked_boot_ns\":101000000000,"
-			       "\"timeout_ns\":20000000000,\"kill_boot_ns\":null,\"deaf\":false},"
-			       "\"reason\":null,"));
+	assert_non_null(strstr(
+		buf_str(&out),
+		"\"group\":{\"index\":0,\"priority\":null,\"length_ns\":null,"
+		"\"planned_boot_ns\":null,\"timed_out\":null},\"stop\":{\"signal\":{\"number\":15,"
+		"\"name\":\"SIGTERM\"},\"asked_boot_ns\":101000000000,"
+		"\"timeout_ns\":20000000000,\"kill_boot_ns\":null,\"deaf\":false},"
+		"\"reason\":null,"));
 }
 
 static void test_late(void **state)

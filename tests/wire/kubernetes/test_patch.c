@@ -137,21 +137,36 @@ static void test_preconditions(void **state)
 #define HEAD  "{'metadata':{'uid':'n1','resourceVersion':'3','annotations':"
 #define NAME  "{'graced.io/out-of-service-boot':"
 
+#define CLOSED	    "{'key':'graced.io/node-shutdown','effect':'NoSchedule'}"
+#define CLOSED_NAME "{'graced.io/node-shutdown-boot':"
+#define CLOSED_NOTE "'graced.io/node-shutdown-boot':'b2'"
+
+#define OUT   APIPATCH_OUT_OF_SERVICE
+#define CLOSE APIPATCH_SHUTDOWN
+
 static void test_taint(void **state)
 {
 	static const struct {
+		enum apipatch_taint which;
 		const char *node, *boot, *want; /* NULL: nothing is to be done */
 	} rows[] = {
-		{NODE("", OTHER), "b1",
+		{OUT, NODE("", OTHER), "b1",
 		 HEAD NAME "'b1'}},'spec':{'taints':[" OTHER "," TAINT "]}}"},
-		{NODE("", ""), "b1", HEAD NAME "'b1'}},'spec':{'taints':[" TAINT "]}}"},
-		{NODE("", TAINT), "b1", NULL},
-		{NODE(NOTE, TAINT), "b2", NULL},
-		{NODE(NOTE, TAINT "," OTHER), NULL,
+		{OUT, NODE("", ""), "b1", HEAD NAME "'b1'}},'spec':{'taints':[" TAINT "]}}"},
+		{OUT, NODE("", TAINT), "b1", NULL},
+		{OUT, NODE(NOTE, TAINT), "b2", NULL},
+		{OUT, NODE(NOTE, TAINT "," OTHER), NULL,
 		 HEAD NAME "null}},'spec':{'taints':[" OTHER "]}}"},
-		{NODE(NOTE, ""), NULL, HEAD NAME "null}},'spec':{'taints':[]}}"},
-		{NODE("", TAINT), NULL, NULL},
-		{NODE("", ""), NULL, NULL},
+		{OUT, NODE(NOTE, ""), NULL, HEAD NAME "null}},'spec':{'taints':[]}}"},
+		{OUT, NODE("", TAINT), NULL, NULL},
+		{OUT, NODE("", ""), NULL, NULL},
+		/* Each leaves the other, and what an operator has set by its key. */
+		{CLOSE, NODE(NOTE, TAINT), "b2",
+		 HEAD CLOSED_NAME "'b2'}},'spec':{'taints':[" TAINT "," CLOSED "]}}"},
+		{CLOSE, NODE(NOTE "," CLOSED_NOTE, TAINT "," CLOSED), NULL,
+		 HEAD CLOSED_NAME "null}},'spec':{'taints':[" TAINT "]}}"},
+		{CLOSE, NODE(NOTE, TAINT "," CLOSED), NULL, NULL},
+		{CLOSE, NODE("", CLOSED), "b2", NULL},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -159,7 +174,8 @@ static void test_taint(void **state)
 		json_auto_t *node = load(rows[i].node), *got = NULL;
 		json_auto_t *want = rows[i].want ? load(rows[i].want) : NULL;
 
-		assert_int_equal(apipatch_node_taint(node, rows[i].boot, &out), want != NULL);
+		assert_int_equal(apipatch_node_taint(node, rows[i].which, rows[i].boot, &out),
+				 want != NULL);
 		if (!want) {
 			assert_int_equal(out.len, 0);
 			continue;

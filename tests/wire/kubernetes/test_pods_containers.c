@@ -167,6 +167,9 @@ static void test_sidecars(void **state)
 		{"{\"initContainers\":[{\"name\":\"a\",\"restartPolicy\":\"OnFailure\"},"
 		 "{\"name\":\"b\",\"restartPolicy\":7}]}",
 		 "a0 b0 "},
+		/* What kubectl debug adds has no place among them. */
+		{"{\"containers\":[{\"name\":\"a\"}],\"ephemeralContainers\":[{\"name\":\"b\"}]}",
+		 "a0 b4294967295 "},
 	};
 
 	for (size_t i = 0; i < LEN(table); i++) {

@@ -127,7 +127,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_TAKEN, sizeof(struct obs_taken), 0},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},
 		{OBS_LISTED, sizeof(struct obs_listed), 4},
-		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 7 + OBS_RANGES_MAX * 4},
+		{OBS_SHUTDOWN_PLAN, sizeof(struct obs_shutdown_plan), 4 + 6 + OBS_RANGES_MAX * 4},
 		{OBS_SHUTDOWN, sizeof(struct obs_shutdown), 4 + 6},
 		{OBS_NO_INIT, sizeof(struct obs_no_init), 0},
 		{OBS_VOLUME, sizeof(struct obs_volume), 2},
@@ -282,7 +282,8 @@ static void test_stable_lines(void **state)
 		"\"worker_terminating_ns\":44,\"worker_terminated_ns\":45,\"grace_s\":-46,"
 		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true,"
 		"\"ready_ns\":50,\"heard_ns\":51,\"between\":true,"
-		"\"terminating_between\":true,\"lost\":true,\"seen_in_shutdown\":true}\n",
+		"\"terminating_between\":true,\"lost\":true,\"seen_in_shutdown\":true,"
+		"\"given_until_ns\":56}\n",
 		"{\"type\":\"kept_run\",\"at_ns\":1,\"announced_ns\":2,\"lost_ns\":3,"
 		"\"units_stopped\":true,\"handed_over\":true,\"group\":6,\"group_ns\":7,"
 		"\"kubelet_held\":true}\n",

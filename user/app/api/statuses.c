@@ -44,6 +44,7 @@ struct statuses {
 	struct fetch *fetch;
 	struct apiwriter *writer;
 	struct taint *taint;	/* NULL: it is not configured */
+	struct taint *cordon;	/* NULL likewise */
 	struct apiproof *proof; /* NULL: no earlier boot has one */
 	struct statuses_earlier earlier;
 	bool holds; /* the start of the node */
@@ -269,6 +270,11 @@ void statuses_effect(struct statuses *s, const struct effect *effect)
 		if (s->taint)
 			taint_effect(s->taint, effect);
 		break;
+	case EFFECT_CORDON:
+	case EFFECT_UNCORDON:
+		if (s->cordon)
+			taint_effect(s->cordon, effect);
+		break;
 	default:
 		break;
 	}
@@ -345,7 +351,7 @@ static int begin_proof(struct statuses *s, const struct statuses_earlier *earlie
 
 static int open_taint(struct statuses *s, const struct statuses_earlier *earlier)
 {
-	int r = taint_new(s->monitor, s->writer, &s->taint);
+	int r = taint_new(s->monitor, s->writer, APIPATCH_OUT_OF_SERVICE, &s->taint);
 
 	if (r < 0)
 		return r;
@@ -354,8 +360,18 @@ static int open_taint(struct statuses *s, const struct statuses_earlier *earlier
 	return 0;
 }
 
-int statuses_new(struct monitor *m, bool taint, const struct statuses_earlier *earlier,
-		 struct statuses **ret)
+/* What a shutdown before has left is removed; one that is under way sets it again. */
+static int open_cordon(struct statuses *s)
+{
+	int r = taint_new(s->monitor, s->writer, APIPATCH_SHUTDOWN, &s->cordon);
+
+	if (r == 0)
+		taint_remove(s->cordon, NULL, NULL);
+	return r;
+}
+
+int statuses_new(struct monitor *m, const struct config_shutdown *what,
+		 const struct statuses_earlier *earlier, struct statuses **ret)
 {
 	struct statuses *s = calloc(1, sizeof(*s));
 	int r;
@@ -364,8 +380,10 @@ int statuses_new(struct monitor *m, bool taint, const struct statuses_earlier *e
 		return -ENOMEM;
 	s->monitor = m;
 	r = open_writer(s);
-	if (r >= 0 && taint)
+	if (r >= 0 && what->taint)
 		r = open_taint(s, earlier);
+	if (r >= 0 && what->unschedulable)
+		r = open_cordon(s);
 	if (r < 0) {
 		statuses_free(s);
 		return r;
@@ -382,6 +400,7 @@ struct statuses *statuses_free(struct statuses *s)
 		return NULL;
 	apiproof_free(s->proof);
 	taint_free(s->taint);
+	taint_free(s->cordon);
 	apiwriter_free(s->writer);
 	fetch_free(s->fetch);
 	while ((w = LIST_FIRST(&s->writes)))

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "app/config/config.h"
 #include "core/engine/effect.h"
 
 struct monitor;
@@ -23,10 +24,10 @@ struct statuses_earlier {
 	void *userdata;
 };
 
-/* taint: the taint may be set, and one that an earlier graced has set is removed; for an earlier
- * boot it may be set first. -errno, logged. */
-int statuses_new(struct monitor *m, bool taint, const struct statuses_earlier *earlier,
-		 struct statuses **ret);
+/* Taints that may be set, and that an earlier graced has set, are removed; for an earlier boot that
+ * of what is out of service may be set first. -errno, logged. */
+int statuses_new(struct monitor *m, const struct config_shutdown *what,
+		 const struct statuses_earlier *earlier, struct statuses **ret);
 /* What is still to be written is not. */
 struct statuses *statuses_free(struct statuses *statuses);
 
@@ -35,7 +36,8 @@ bool statuses_hold_start(const struct statuses *statuses);
 /* At the end of each turn of the loop. */
 void statuses_turn(struct statuses *statuses);
 
-/* EFFECT_WRITE_STATUS, EFFECT_LEAVE_STATUS, EFFECT_SET_TAINT and EFFECT_CLEAR_TAINT; no others. */
+/* EFFECT_WRITE_STATUS, EFFECT_LEAVE_STATUS, EFFECT_SET_TAINT, EFFECT_CLEAR_TAINT,
+ * EFFECT_CORDON and EFFECT_UNCORDON; no others. */
 void statuses_effect(struct statuses *statuses, const struct effect *effect);
 
 #endif

@@ -27,6 +27,7 @@
 struct taint {
 	struct monitor *monitor;
 	struct apiwriter *writer;
+	enum apipatch_taint which;
 	sd_event_source *timer; /* when removing it is tried again */
 	char path[320];
 	char boot[DEATH_BOOT_SIZE];   /* this one */
@@ -71,13 +72,18 @@ static void look_again(struct taint *t)
 /* The node has it as it was sought. */
 static void settle(struct taint *t, bool changed)
 {
+	const struct apipatch_taint_kind *kind = &apipatch_taints[t->which];
+
 	t->conflicts = 0;
 	if (changed && *t->sought)
-		log_info("api: the node has the taint " APIPATCH_TAINT_KEY
-			 "=nodeshutdown:NoExecute, as nothing of any pod of boot %s is left",
-			 t->sought);
+		log_info("api: the node has the taint %s%s%s:%s, %s %s%s", kind->key,
+			 kind->value ? "=" : "", kind->value ?: "", kind->effect,
+			 t->which == APIPATCH_SHUTDOWN ? "as boot"
+						       : "as nothing of any pod of boot",
+			 t->sought,
+			 t->which == APIPATCH_SHUTDOWN ? " is in a shutdown" : " is left");
 	else if (changed)
-		log_info("api: the taint " APIPATCH_TAINT_KEY " is removed");
+		log_info("api: the taint %s is removed", kind->key);
 	if (!*t->sought && clock_boot_ns() < t->doubt_ns)
 		look_again(t);
 	answer(t, false);
@@ -85,8 +91,8 @@ static void settle(struct taint *t, bool changed)
 
 static void fail(struct taint *t, const char *text)
 {
-	log_warning("api: cannot %s the taint " APIPATCH_TAINT_KEY ": %s%s",
-		    *t->sought ? "set" : "remove", text,
+	log_warning("api: cannot %s the taint %s: %s%s", *t->sought ? "set" : "remove",
+		    apipatch_taints[t->which].key, text,
 		    *t->sought ? "" : "; if the node still has it, remove it with kubectl taint");
 	if (!*t->sought)
 		look_again(t);
@@ -125,7 +131,7 @@ static int add(struct taint *t, struct apiwriter_request *request)
 	int r;
 
 	request->path = t->path;
-	request->key = "taint";
+	request->key = apipatch_taints[t->which].key;
 	request->deadline_ns = t->deadline_ns;
 	request->userdata = t;
 	r = apiwriter_add(t->writer, request);
@@ -138,7 +144,7 @@ static int patch(struct taint *t, const json_t *node)
 	_cleanup_(buf_free) struct buf body = {};
 	struct apiwriter_request request = {
 		.method = "PATCH", .content_type = APIPATCH_TYPE, .done = on_patched};
-	int r = apipatch_node_taint(node, *t->sought ? t->sought : NULL, &body);
+	int r = apipatch_node_taint(node, t->which, *t->sought ? t->sought : NULL, &body);
 
 	if (r <= 0)
 		return r;
@@ -156,7 +162,7 @@ static void change(struct taint *t, const struct apiwriter_result *result)
 	const char *refused = NULL;
 	int r = podread_parse(result->body, result->len, &json, &error);
 
-	if (r == 0 && *t->sought) {
+	if (r == 0 && *t->sought && t->which == APIPATCH_OUT_OF_SERVICE) {
 		apipatch_read_node(json, &node);
 		refused = death_refuses(&node, t->sought, t->boot);
 	}
@@ -209,8 +215,10 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 void taint_effect(struct taint *t, const struct effect *effect)
 {
+	bool set = effect->type == EFFECT_SET_TAINT || effect->type == EFFECT_CORDON;
+
 	t->owed = effect->type == EFFECT_SET_TAINT;
-	want(t, t->owed ? t->boot : "", t->owed ? effect->at_ns : 0);
+	want(t, set ? t->boot : "", set ? effect->at_ns : 0);
 }
 
 void taint_set(struct taint *t, const char *boot, uint64_t deadline_ns, taint_fn done,
@@ -251,7 +259,8 @@ static int name_path(struct taint *t)
 	return n < (int)sizeof(t->path) ? 0 : -EINVAL;
 }
 
-int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret)
+int taint_new(struct monitor *m, struct apiwriter *writer, enum apipatch_taint which,
+	      struct taint **ret)
 {
 	struct taint *t = calloc(1, sizeof(*t));
 	int r;
@@ -260,6 +269,7 @@ int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret)
 		return -ENOMEM;
 	t->monitor = m;
 	t->writer = writer;
+	t->which = which;
 	r = name_path(t);
 	if (r >= 0)
 		r = clock_boot_id(t->boot);
@@ -267,7 +277,8 @@ int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret)
 		r = sd_event_add_time_relative(monitor_event(m), &t->timer, CLOCK_BOOTTIME,
 					       AGAIN_US, GRAIN_US, on_timer, t);
 	if (r < 0) {
-		log_error("cannot set or remove the out-of-service taint: %s", strerror(-r));
+		log_error("cannot set or remove the taint %s: %s", apipatch_taints[which].key,
+			  strerror(-r));
 		taint_free(t);
 		return r;
 	}

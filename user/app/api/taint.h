@@ -2,13 +2,15 @@
 /*
  * The node's out-of-service taint (shutdown.outOfServiceTaint). What sets it is proof of death
  * (core/shutdown/death); an annotation of the node says that it is graced's own, so that the next
- * start removes it.
+ * start removes it. Likewise the taint of a node in a shutdown that mode manage drives
+ * (api.report: unschedulable), which graced sets when that is announced.
  */
 #ifndef APP_API_TAINT_H
 #define APP_API_TAINT_H
 
 #include "core/engine/effect.h"
 #include "io/api/writer.h"
+#include "wire/kubernetes/patch.h"
 
 struct monitor;
 struct taint;
@@ -17,11 +19,12 @@ struct taint;
 typedef void (*taint_fn)(void *userdata, bool failed);
 
 /* Nothing is requested yet. writer outlives it. -errno, logged. */
-int taint_new(struct monitor *m, struct apiwriter *writer, struct taint **ret);
+int taint_new(struct monitor *m, struct apiwriter *writer, enum apipatch_taint which,
+	      struct taint **ret);
 /* What waits in the writer must be forgotten with it: the writer is freed next. */
 struct taint *taint_free(struct taint *taint);
 
-/* EFFECT_SET_TAINT and EFFECT_CLEAR_TAINT. */
+/* EFFECT_SET_TAINT and EFFECT_CLEAR_TAINT, or EFFECT_CORDON and EFFECT_UNCORDON. */
 void taint_effect(struct taint *taint, const struct effect *effect);
 
 /*

@@ -684,6 +684,11 @@ static void check_report(struct check *c)
 		       "written to %s in a shutdown: its user needs get of pods and patch of "
 		       "pods/status, see deploy/rbac-status.yaml",
 		       to);
+	if (config->shutdown.unschedulable)
+		report(c, OK, "api unschedulable",
+		       "the node is tainted at %s in a shutdown: its user needs get and patch of "
+		       "nodes, see deploy/rbac-unschedulable.yaml",
+		       to);
 	if (config->shutdown.taint)
 		report(c, OK, "api taint",
 		       "set at %s when the node is dead: its user needs get and patch of nodes, see "

@@ -558,7 +558,7 @@ static int take_report(struct config_loader *loader)
 
 	if (c->options.sources.api.url)
 		return 0;
-	if (c->report_events || c->shutdown.statuses)
+	if (c->report_events || c->shutdown.statuses || c->shutdown.unschedulable)
 		return refuse_together(loader, "api.report", why);
 	return c->shutdown.taint ? refuse_together(loader, "shutdown.outOfServiceTaint", why) : 0;
 }

@@ -46,10 +46,11 @@ struct config_shutdown {
 	struct config_groups groups;			/* manage */
 	struct managed_rule managed[MANAGED_RULES_MAX]; /* manage, too */
 	size_t n_managed;
-	bool skip_hooks;   /* manage: preStop hooks are not run */
-	bool statuses;	   /* api.report: assist and manage write the last status of pods */
-	bool taint;	   /* they set the out-of-service taint where the node is proven dead */
-	uint64_t extra_ns; /* assist, manage: how long logind is to wait beyond the groups */
+	bool skip_hooks;    /* manage: preStop hooks are not run */
+	bool statuses;	    /* api.report: assist and manage write the last status of pods */
+	bool unschedulable; /* api.report: manage taints the node in a shutdown */
+	bool taint;	    /* they set the out-of-service taint where the node is proven dead */
+	uint64_t extra_ns;  /* assist, manage: how long logind is to wait beyond the groups */
 };
 
 /* graced stops containers itself. */

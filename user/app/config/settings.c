@@ -615,7 +615,8 @@ const struct setting settings[] = {
 	 .argument = "WHAT",
 	 .fallback_is = "none",
 	 .help = "write this to the API server: events (who killed a container, for kubectl "
-		 "describe), status (the last status of pods in a shutdown); repeatable",
+		 "describe), status (the last status of pods in a shutdown), unschedulable (a taint of "
+		 "the node in a shutdown that mode manage drives); repeatable",
 	 .commands = RUN,
 	 .list = true,
 	 .take = value_api_report},

@@ -495,13 +495,15 @@ static bool is_unit(const char *name)
 const char *value_api_report(struct config *c, const char *value, size_t index)
 {
 	if (index == 0)
-		c->report_events = c->shutdown.statuses = false;
+		c->report_events = c->shutdown.statuses = c->shutdown.unschedulable = false;
 	if (strcmp(value, "events") == 0)
 		c->report_events = true;
 	else if (strcmp(value, "status") == 0)
 		c->shutdown.statuses = true;
+	else if (strcmp(value, "unschedulable") == 0)
+		c->shutdown.unschedulable = true;
 	else
-		return "events or status";
+		return "events, status or unschedulable";
 	return NULL;
 }
 

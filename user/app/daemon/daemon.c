@@ -329,9 +329,9 @@ static int open_statuses(struct daemon *d)
 		.userdata = d,
 	};
 
-	if (!o->taint && !(o->statuses && acts))
+	if (!o->taint && !o->unschedulable && !(o->statuses && acts))
 		return 0;
-	return statuses_new(d->monitor, o->taint, &earlier, &d->statuses);
+	return statuses_new(d->monitor, o, &earlier, &d->statuses);
 }
 
 static int open_inhibitor(struct daemon *d)

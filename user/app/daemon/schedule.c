@@ -67,6 +67,7 @@ void schedule_read(const struct config_shutdown *o, struct schedule_plan *ret)
 	ret->obs.shutdown_plan.deaf_grace_ns = o->deaf_grace_ns;
 	ret->obs.shutdown_plan.volumes = o->volumes && o->mode != SHUTDOWN_OBSERVE;
 	ret->obs.shutdown_plan.statuses = o->statuses && o->mode != SHUTDOWN_OBSERVE;
+	ret->obs.shutdown_plan.unschedulable = o->unschedulable && o->mode == SHUTDOWN_MANAGE;
 	ret->obs.shutdown_plan.taint = o->taint && o->volumes && o->mode != SHUTDOWN_OBSERVE;
 	ret->obs.shutdown_plan.stops_kubelet = manage_stops_kubelet(o);
 	ret->obs.shutdown_plan.two_phases = plan.rules == SHUTPLAN_TWO_PHASES;

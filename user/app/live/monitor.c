@@ -241,28 +241,13 @@ static void carry_out(void *userdata, const struct effect *effect)
 	case EFFECT_SET_WATCH:
 		scan_correct(m->scan, effect->id, effect->kind);
 		break;
-	case EFFECT_TAKE_LOCK:
-	case EFFECT_DROP_LOCK:
-	case EFFECT_LIST_HOLDERS:
-	case EFFECT_FLUSH:
-	case EFFECT_KILL:
-	case EFFECT_STOP_UNITS:
-	case EFFECT_START_UNITS:
-	case EFFECT_STOP:
-	case EFFECT_SIGNAL:
-	case EFFECT_STOP_SANDBOX:
-	case EFFECT_WATCH_VOLUMES:
-	case EFFECT_LEAVE_VOLUMES:
-	case EFFECT_WRITE_STATUS:
-	case EFFECT_LEAVE_STATUS:
-	case EFFECT_SET_TAINT:
-	case EFFECT_CLEAR_TAINT:
-		carry_out_shutdown(m, effect);
-		break;
 	case EFFECT_WAKE_AT:
 		wake_at(m, effect->at_ns);
 		break;
 	case EFFECT_REPORT:
+		break;
+	default: /* of a shutdown */
+		carry_out_shutdown(m, effect);
 		break;
 	}
 }

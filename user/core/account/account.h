@@ -102,7 +102,7 @@ struct account_step {
 	bool group_known, priority_known, timed_out;
 	uint32_t group;
 	int64_t priority;
-	uint64_t length_ns;
+	uint64_t length_ns, planned_ns;
 
 	/* Of a container. */
 	struct account_subject subject;
@@ -191,6 +191,7 @@ struct account_group {
 	bool priority_known;
 	int64_t priority;
 	uint64_t begin_ns, done_ns, length_ns; /* done: over, or out of time */
+	uint64_t planned_ns;		       /* its turn came by the plan; 0: not known */
 	bool timed_out;
 };
 

@@ -140,6 +140,7 @@ static int take_group(struct chapter *c, struct account_story *story,
 		group->length_ns = step->length_ns;
 	if (step->event == SHUTDOWN_REPORT_GROUP_STARTED) {
 		group->begin_ns = record->at_ns;
+		group->planned_ns = step->planned_ns;
 	} else {
 		group->done_ns = record->at_ns;
 		group->timed_out = step->timed_out;

@@ -47,6 +47,8 @@ enum effect_type {
 	EFFECT_LEAVE_STATUS, /* no more, if that can still be prevented */
 	EFFECT_SET_TAINT,    /* the out-of-service taint, until at_ns; answer with TAINT */
 	EFFECT_CLEAR_TAINT,
+	EFFECT_CORDON, /* set the taint of a node in a shutdown; no answer */
+	EFFECT_UNCORDON,
 };
 
 struct effect {

@@ -412,9 +412,10 @@ static int on_container(struct engine *e, const struct obs *obs)
 	stops_compare_restart(&e->stops, meta->id);
 	if (meta->known & META_CTR_EXIT)
 		pods_exit_reported(&e->pods, meta->id, (enum meta_source)meta->source,
-				   &(struct discrepancy_reported){meta->exit_code,
-								  meta->exit_reason,
-								  meta->finished_wall_ns});
+				   &(struct discrepancy_reported){.code = meta->exit_code,
+								  .reason = meta->exit_reason,
+								  .finished_ns =
+									  meta->finished_wall_ns});
 	return 0;
 }
 

@@ -86,6 +86,7 @@ bool given_note(const struct given *given, const struct podtab_pod *meta, struct
 {
 	const uint64_t before_ns = stop->given_ns;
 	const bool before = stop->given_unknown;
+	const uint32_t hearing = stop->hearing;
 
 	if (!stop->node || !may_be_of_shutdown(stop, given))
 		return false;
@@ -93,5 +94,8 @@ bool given_note(const struct given *given, const struct podtab_pod *meta, struct
 		note_managed(given, meta, stop);
 	else if (given->plan && given->plan->n && meta)
 		note_planned(given, meta, stop);
-	return stop->given_ns != before_ns || stop->given_unknown != before;
+	if (given->managed ? stop->given_ns : given->plan && given->plan->n)
+		stop->hearing |= STOP_IN_SHUTDOWN;
+	return stop->given_ns != before_ns || stop->given_unknown != before ||
+	       stop->hearing != hearing;
 }

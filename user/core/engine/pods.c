@@ -100,7 +100,7 @@ struct epod *pods_want(struct pods *pods, const char *uid, uint64_t now_ns)
 /* --- reports ------------------------------------------------------------------------------- */
 
 /* The kubelet takes 1 s where nothing is known, which would be no truth about the pod. */
-static struct grace grace_of_pod(const struct epod *p)
+static struct grace own_grace(const struct epod *p)
 {
 	const int64_t grace_s = p->life.grace_s;
 	bool deletion = p->reported.known & META_POD_DELETION_GRACE;
@@ -115,6 +115,22 @@ static struct grace grace_of_pod(const struct epod *p)
 	return grace;
 }
 
+/* A shutdown gives it less, from its stop signal on. */
+static struct grace grace_of_pod(const struct epod *p)
+{
+	struct grace grace = own_grace(p);
+	uint64_t until_ns = p->given_until_ns;
+
+	if (!until_ns || p->life.stage < POD_STAGE_TERMINATING)
+		return grace;
+	if (until_ns == EPOD_GIVEN_UNKNOWN || until_ns < p->terminating_ns)
+		return (struct grace){.from = GRACE_HIDDEN};
+	until_ns -= p->terminating_ns;
+	if (!grace_known(&grace) || until_ns < grace.ns)
+		grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = until_ns};
+	return grace;
+}
+
 static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
 {
 	uint64_t at_ns;
@@ -126,8 +142,9 @@ static uint64_t deadline_of(const struct epod *p, const struct grace *grace)
 }
 
 /* What is not known between two answers is left out. */
-static void fill_end(const struct epod *p, struct record_pod_state *r)
+static void fill_end(struct pods *pods, struct epod *p, struct record_pod_state *r)
 {
+	pods_note_shutdown(pods, p);
 	r->grace = grace_of_pod(p);
 	if (p->terminating_between) {
 		r->gaps |= 1u << GAP_TIME_UNCERTAIN;
@@ -195,7 +212,7 @@ static void report(struct pods *pods, struct epod *p, enum pod_stage state,
 	r->at_ns = at_ns;
 	r->gaps = state_gaps(pods, p, state, trigger);
 	if (state >= POD_STAGE_TERMINATING)
-		fill_end(p, r);
+		fill_end(pods, p, r);
 	r->gaps |= lapse_gaps(pods, p, r);
 	pods->stats.states[state]++;
 	output_report(pods->out);
@@ -281,13 +298,18 @@ static struct pod_seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
 	return (struct pod_seconds){known & bit, (int64_t)(ns / NS_PER_S)};
 }
 
+static bool is_terminal(const struct epod *p)
+{
+	return p->reported.phase == META_PHASE_SUCCEEDED || p->reported.phase == META_PHASE_FAILED;
+}
+
 static struct podlife_update update_of(const struct pods *pods, const struct epod *p)
 {
 	const struct epod_reported *w = &p->reported;
 
 	return (struct podlife_update){
 		.deleting = w->deleting,
-		.terminal = w->phase == META_PHASE_SUCCEEDED || w->phase == META_PHASE_FAILED,
+		.terminal = is_terminal(p),
 		.quiet = pods_is_empty(pods, p),
 		.deletion_grace =
 			seconds_of(w->known, META_POD_DELETION_GRACE, w->deletion_grace_ns),
@@ -375,6 +397,42 @@ static void set_later_trigger(struct epod *p, enum pod_trigger trigger, uint64_t
 		pods_set_trigger(p, trigger, at_ns);
 }
 
+/* Why a pod that nothing left since it began to end has ended all the same. */
+static void set_quiet_trigger(struct epod *p)
+{
+	if (p->removed_ns)
+		set_later_trigger(p, POD_CGROUP_REMOVED, p->removed_ns);
+	else if (p->was_listed && !p->listed)
+		set_later_trigger(p, POD_REMOVED, p->truth.gone_ns);
+	else if (is_terminal(p))
+		set_later_trigger(p, POD_PHASE, p->truth.list_ns);
+}
+
+static bool left_since_end(const struct epod *p)
+{
+	return p->empty_ns && p->empty_ns >= p->terminating_ns;
+}
+
+/* The kubelet may be making its first container, or its sandbox anew, until it says that the pod is
+ * over, or removes its cgroup: of a container under way nothing is seen before its first process. */
+static bool may_start(const struct pods *pods, const struct epod *p)
+{
+	const struct pod *pod = pods_cgroups(pods, p);
+	const struct cgnode *node;
+	bool stands = false;
+
+	if (p->over || p->removed_ns || is_terminal(p) || left_since_end(p))
+		return false;
+	if (!pod)
+		return p->listed;
+	LIST_FOREACH(node, &pod->nodes, in_pod) {
+		if (node->removed && node->kind == GRACED_WATCH_POD)
+			return false;
+		stands |= !node->removed;
+	}
+	return stands;
+}
+
 /* Whether the pod has come to the end of its stage; *ret is what happened. */
 static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_event *ret)
 {
@@ -383,9 +441,12 @@ static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_even
 		*ret = PODLIFE_STOPPED;
 		if (p->reborn)
 			return true;
-		if (!p->over && !pods_is_empty(pods, p))
+		if (!p->over && (!pods_is_empty(pods, p) || may_start(pods, p)))
 			return false;
-		set_later_trigger(p, p->empty_why, p->empty_ns);
+		if (left_since_end(p))
+			set_later_trigger(p, p->empty_why, p->empty_ns);
+		else
+			set_quiet_trigger(p);
 		return true;
 	case POD_STAGE_TERMINATED:
 		*ret = PODLIFE_REMOVED;

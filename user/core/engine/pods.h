@@ -17,6 +17,8 @@
 #include "core/pods/life.h"
 #include "core/pods/view.h"
 
+#define EPOD_GIVEN_UNKNOWN 1
+
 /* As the kubelet had it last. */
 struct epod_reported {
 	uint32_t known; /* enum meta_pod_known */
@@ -79,7 +81,10 @@ struct epod {
 	/* As it was saved: seen alive in the shutdown under way, and being stopped. */
 	bool seen_in_shutdown;
 
-	uint64_t stop_ns;  /* the first stop signal of those that may be the pod's end */
+	uint64_t stop_ns; /* the first stop signal of those that may be the pod's end */
+	/* A shutdown of the node requested it, and its time ends then; EPOD_GIVEN_UNKNOWN: when is
+	 * not known; 0: no shutdown did. */
+	uint64_t given_until_ns;
 	uint64_t exit_ns;  /* of the last container, the sandbox apart */
 	uint64_t empty_ns; /* all its cgroups were, at the latest */
 	enum pod_trigger empty_why;

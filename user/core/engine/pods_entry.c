@@ -96,6 +96,48 @@ uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p)
 	return at > 0 ? (uint64_t)at : 0;
 }
 
+static uint64_t given_until(const struct stop *stop)
+{
+	if (!stop || !stop->request.seen || !(stop->hearing & STOP_IN_SHUTDOWN))
+		return 0;
+	return stop->given_ns ? stop->request.at_ns + stop->given_ns : EPOD_GIVEN_UNKNOWN;
+}
+
+void pods_note_shutdown(struct pods *pods, struct epod *p)
+{
+	const struct pod *pod = pods_cgroups(pods, p);
+	const struct cgnode *node;
+	uint64_t until_ns = p->given_until_ns;
+
+	if (pod)
+		LIST_FOREACH(node, &pod->nodes, in_pod)
+			if (given_until(node->stop) > until_ns && !pods_is_sandbox(pods, node))
+				until_ns = given_until(node->stop);
+	if (until_ns == p->given_until_ns)
+		return;
+	p->given_until_ns = until_ns;
+	output_changed_pod(pods->out, p);
+}
+
+/* What the kubelet, a controller or the API makes of a pod that the shutdown stopped. */
+enum pod_trigger pods_why(struct pods *pods, struct epod *p, enum pod_trigger why)
+{
+	pods_note_shutdown(pods, p);
+	if (!p->given_until_ns || !p->stop_ns)
+		return why;
+	switch (why) {
+	case POD_DELETION:
+		return pods_deletion_ns(pods, p) > p->stop_ns ? POD_NODE_SHUTDOWN : why;
+	case POD_PHASE:
+	case POD_REMOVED:
+	case POD_STOP_SIGNAL:
+	case POD_CGROUP_REMOVED:
+		return POD_NODE_SHUTDOWN;
+	default:
+		return why;
+	}
+}
+
 bool pods_is_missing(const struct pods *pods, const struct epod *p)
 {
 	enum meta_source source = meta_lister(pods->names->sources, p->is_static);

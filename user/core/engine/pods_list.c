@@ -50,7 +50,7 @@ static uint64_t end_ns(const struct pods *pods, const struct epod *p, enum pod_t
 	uint64_t asked_ns = pods_deletion_ns(pods, p);
 
 	/* The API's second may begin after what happened in it. */
-	if (p->stop_ns && p->stop_ns + NS_PER_S >= asked_ns)
+	if (p->stop_ns && (trigger == POD_NODE_SHUTDOWN || p->stop_ns + NS_PER_S >= asked_ns))
 		at_ns = earlier(at_ns, p->stop_ns);
 	if ((trigger == POD_PHASE || trigger >= POD_EVICTED) && !pods_running(pods, p))
 		at_ns = earlier(at_ns, p->exit_ns);
@@ -100,7 +100,7 @@ static void set_listed_trigger(struct pods *pods, struct epod *p, enum pod_trigg
 static void take(struct pods *pods, struct epod *p, enum epod_update how, uint64_t at_ns,
 		 uint64_t before_ns)
 {
-	enum pod_trigger why = why_end(p);
+	enum pod_trigger why = pods_why(pods, p, why_end(p));
 
 	if (p->life.stage == POD_STAGE_NONE)
 		set_listed_trigger(pods, p, POD_LISTED, at_ns, before_ns);

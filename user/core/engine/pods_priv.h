@@ -22,6 +22,10 @@ bool pods_is_sandbox(const struct pods *pods, const struct cgnode *node);
 uint32_t pods_running(const struct pods *pods, const struct epod *p);
 /* When its deletion was requested, to the second; 0: not known. */
 uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p);
+/* Notes what a shutdown of the node gives its containers, while their stops are known. */
+void pods_note_shutdown(struct pods *pods, struct epod *p);
+/* Why it ends, if that is not the shutdown that stopped it. */
+enum pod_trigger pods_why(struct pods *pods, struct epod *p, enum pod_trigger why);
 void pods_fill(const struct pods *pods, const struct epod *p, struct record_pod *ret);
 
 /* --- pods_truth.c --- */

@@ -9,7 +9,7 @@ _Static_assert(KEPT_POD_DOUBTS == DISCREPANCY_STATES, "one for each that begins 
 
 /* What grows or moves here changes the numbers that are kept. */
 _Static_assert(KEPT_VERSION == 1 && POD_TRIGGER_COUNT == 14 && POD_STAGE_COUNT == 6 &&
-		       DISCREPANCY_COUNT == 6,
+		       DISCREPANCY_COUNT == 7,
 	       "KEPT_VERSION follows the enums of pods");
 
 #define WORDS (META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE)
@@ -79,6 +79,7 @@ void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *r
 		.empty_seen = p->empty_seen,
 		.cgroups_over = p->over,
 		.seen_in_shutdown = p->seen_in_shutdown,
+		.given_until_ns = p->given_until_ns,
 	};
 	strcpy(ret->uid, p->uid);
 	save_reported(&p->reported, ret);
@@ -163,6 +164,7 @@ static void take(const struct kept_pod *k, struct epod *p)
 	p->empty_seen = k->empty_seen;
 	p->over = k->cgroups_over;
 	p->seen_in_shutdown = k->seen_in_shutdown;
+	p->given_until_ns = k->given_until_ns;
 	p->kept = true;
 	take_truth(k, &p->truth);
 }
@@ -256,8 +258,11 @@ static void settle(struct pods *pods, struct epod *p)
 	} else if (p->life.stage == POD_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;
 		pods_conclude(pods, p, POD_RESTART, pods->out->now_ns);
-	} else if (p->life.stage == POD_STAGE_TERMINATING && pods_is_empty(pods, p)) {
+	} else if (p->life.stage == POD_STAGE_TERMINATING && pods_is_empty(pods, p) &&
+		   (pod ? pod->entered || pods_is_removed(pods, p) : !p->listed)) {
 		pods_set_trigger(p, POD_RESTART, pods->out->now_ns);
+		p->empty_ns = pods->out->now_ns;
+		p->empty_why = POD_RESTART;
 		p->empty_seen = false;
 		pods_drive(pods, p);
 	} else if (p->life.stage == POD_STAGE_TERMINATED && pods_is_removed(pods, p)) {

@@ -73,7 +73,8 @@ void pods_end_unexplained(struct pods *pods, struct epod *p)
 {
 	deadline_set(&pods->unexplained, &p->unexplained, 0);
 	if (p->life.stage == POD_STAGE_SYNC)
-		pods_conclude(pods, p, POD_CGROUP_REMOVED, p->stop_ns ? p->stop_ns : p->removed_ns);
+		pods_conclude(pods, p, pods_why(pods, p, POD_CGROUP_REMOVED),
+			      p->stop_ns ? p->stop_ns : p->removed_ns);
 }
 
 static void expire_unexplained(struct pods *pods, uint64_t now_ns)
@@ -119,7 +120,7 @@ static void follow(struct pods *pods, const struct cgnode *node)
 	p->qos = node->pod->qos;
 	p->is_static |= node->pod->is_static;
 	if (p->stop_ns && node->stop->init.start_ns > p->stop_ns && p->life.stage <= POD_STAGE_SYNC)
-		p->stop_ns = 0;
+		p->stop_ns = p->given_until_ns = 0;
 	if (is_alive_again(p, node)) {
 		pods_restart(pods, p);
 		p = followed(pods, node);
@@ -173,7 +174,7 @@ void pods_signalled(struct pods *pods, const struct cgnode *node, uint64_t at_ns
 	if (p->life.stage != POD_STAGE_SYNC)
 		return;
 	if (!p->listed && pods_is_sandbox(pods, node))
-		pods_conclude(pods, p, POD_STOP_SIGNAL, p->stop_ns);
+		pods_conclude(pods, p, pods_why(pods, p, POD_STOP_SIGNAL), p->stop_ns);
 }
 
 void pods_exited(struct pods *pods, const struct cgnode *node, uint64_t at_ns)
@@ -188,6 +189,8 @@ void pods_judged(struct pods *pods, const struct cgnode *node, uint32_t gaps)
 {
 	struct epod *p = followed(pods, node);
 
+	if (p)
+		pods_note_shutdown(pods, p);
 	if (p && gaps >> GAP_EVENTS_LOST & 1 && !pods_is_sandbox(pods, node))
 		truth_lost(pods, p);
 }

@@ -367,8 +367,10 @@ static void report_exit(struct pods *pods, const char *id, const struct podtab_c
 	output_report(pods->out);
 }
 
-static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy_reported *reported)
+static uint32_t compare(const struct pods *pods, const struct podtab_exit *exit,
+			const struct discrepancy_reported *as)
 {
+	struct discrepancy_reported reported = *as;
 	const struct discrepancy_exit was = {
 		.status = exit->status,
 		.wall_ns = exit->wall_ns,
@@ -377,7 +379,8 @@ static uint32_t compare(const struct podtab_exit *exit, const struct discrepancy
 		.oom_sure = exit->oom_sure,
 	};
 
-	return discrepancy_of_exit(&was, reported);
+	reported.heard_ns = (int64_t)(pods->out->now_ns + (uint64_t)pods->out->host.wall_offset_ns);
+	return discrepancy_of_exit(&was, &reported);
 }
 
 void pods_exit_reported(struct pods *pods, const char *id, enum meta_source source,
@@ -390,7 +393,9 @@ void pods_exit_reported(struct pods *pods, const char *id, enum meta_source sour
 	if (!c || !c->exit.noted || !c->exit.seen || c->again ||
 	    (source != META_CRI && source != META_KUBELET && source != META_API))
 		return;
-	bits = compare(&c->exit, reported) & ~c->differs;
+	bits = compare(pods, &c->exit, reported) & ~c->differs;
+	if (c->differs & DISCREPANCY_TIMES)
+		bits &= ~(uint32_t)DISCREPANCY_TIMES;
 	c->differs |= bits;
 	for (int kind = DISCREPANCY_STATES; kind < DISCREPANCY_COUNT; kind++)
 		if (bits & DISCREPANCY_BIT(kind))
@@ -408,6 +413,8 @@ void pods_exit_noted(struct pods *pods, const char *id)
 
 	if (c && c->known & META_CTR_EXIT)
 		pods_exit_reported(pods, id, (enum meta_source)c->exit_from,
-				   &(struct discrepancy_reported){c->exit_code, c->exit_reason,
-								  c->finished_wall_ns});
+				   &(struct discrepancy_reported){.code = c->exit_code,
+								  .reason = c->exit_reason,
+								  .finished_ns =
+									  c->finished_wall_ns});
 }

@@ -133,6 +133,8 @@ static void act(struct shutdowns *s, enum effect_type type, const struct shutdow
 		effect.pid = stop ? stop->init.pid : 0;
 		effect.start_ns = stop ? stop->init.start_ns : 0;
 	}
+	if (node && from->deaf && stop_in(node))
+		stop_in(node)->hearing |= STOP_DEAF_GRACE;
 	if (node)
 		output_changed(s->out, node);
 	if (from->uid)
@@ -187,6 +189,8 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 		[SHUTDOWN_LEAVE_STATUS] = EFFECT_LEAVE_STATUS,
 		[SHUTDOWN_SET_TAINT] = EFFECT_SET_TAINT,
 		[SHUTDOWN_CLEAR_TAINT] = EFFECT_CLEAR_TAINT,
+		[SHUTDOWN_CORDON] = EFFECT_CORDON,
+		[SHUTDOWN_UNCORDON] = EFFECT_UNCORDON,
 	};
 	struct shutdowns *s = userdata;
 
@@ -329,6 +333,7 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 		.volumes = plan->volumes,
 		.statuses = plan->statuses,
 		.taint = plan->taint,
+		.unschedulable = plan->unschedulable,
 		.stops_kubelet = plan->stops_kubelet,
 		.effect = on_effect,
 		.userdata = s,

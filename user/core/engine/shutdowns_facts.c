@@ -211,7 +211,7 @@ static uint32_t sidecar_of(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct podtab_container *spec = spec_of(s, node);
 
-	return spec ? spec->sidecar : 0;
+	return spec && spec->sidecar != META_EPHEMERAL ? spec->sidecar : 0;
 }
 
 /* A signal that a program of the kernel half was not run for may have reached a process. */

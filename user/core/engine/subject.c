@@ -38,7 +38,7 @@ static enum record_container_kind kind_of(const struct names *names, const struc
 void subject_container(const struct names *names, const struct cgnode *node,
 		       struct record_container *ret)
 {
-	const struct podtab_container *meta = names_container(names, node);
+	const struct podtab_container *meta = names_container(names, node), *spec;
 
 	if (!cgnode_is_container(node))
 		return;
@@ -53,6 +53,8 @@ void subject_container(const struct names *names, const struct cgnode *node,
 		.attempt_known = meta && meta->known & META_CTR_ATTEMPT,
 		.attempt = meta ? meta->attempt : 0,
 	};
+	spec = names_spec(names, node, meta);
+	ret->ephemeral = spec && spec->sidecar == META_EPHEMERAL;
 	if (ret->kind == CONTAINER_KIND_SERVICE)
 		ret->name = names_unit_name(node);
 	if (meta && !node->pod) {

@@ -260,8 +260,20 @@ static const struct worth {
 	{OUTCOME_OOM_KILLED, 1u << CAUSE_OOM_USERSPACE, false, "OOMKilledBy", note_oom_daemon},
 };
 
+/* A person's shell ends with its pod, and ignores the request as shells do. */
+static bool is_end_of_debugging(const struct record_stop *r)
+{
+	static const uint32_t ordinary = 1u << CAUSE_GRACE_EXPIRED | 1u << CAUSE_KILLED_EARLY |
+					 1u << CAUSE_NO_GRACE | 1u << CAUSE_DEAF_GRACE |
+					 1u << CAUSE_PID_NAMESPACE;
+
+	return r->container.ephemeral && r->outcome == OUTCOME_KILLED && ordinary >> r->cause & 1;
+}
+
 static const struct worth *find_worth(const struct record_stop *r)
 {
+	if (is_end_of_debugging(r))
+		return NULL;
 	for (size_t i = 0; i < sizeof(worths) / sizeof(worths[0]); i++)
 		if (worths[i].outcome == r->outcome && worths[i].causes >> r->cause & 1 &&
 		    (!worths[i].timed || grace_known(&r->grace)))
@@ -298,7 +310,8 @@ static bool of_signal(const struct record_signal *r, struct event *ret)
 	bool asks = r->sender.kind == SENDER_KUBELET || r->sender.kind == SENDER_RUNTIME ||
 		    r->sender.kind == SENDER_GRACED;
 
-	if (!r->deaf || !r->target_init || !asks || !take_subject(&r->pod, &r->container, ret))
+	if (!r->deaf || !r->target_init || !asks || r->container.ephemeral ||
+	    !take_subject(&r->pod, &r->container, ret))
 		return false;
 	buf_adds(&note, "PID 1 (");
 	add_visible(&note, r->target.comm ?: "");
@@ -322,7 +335,7 @@ static bool of_killed(const struct record_shutdown *r, struct event *ret)
 {
 	_cleanup_(buf_free) struct buf note = {};
 
-	if (!take_subject(&r->pod, &r->container, ret))
+	if (r->container.ephemeral || !take_subject(&r->pod, &r->container, ret))
 		return false;
 	buf_printf(&note, "graced sent SIGKILL in a shutdown of the node (mode %s): %s",
 		   shutdown_mode_name(r->step.mode) ?: "unknown",

@@ -223,6 +223,7 @@ struct obs_shutdown_plan {
 	bool two_phases;    /* the kubelet ends pods as it did before 1.23 */
 	bool volumes;	    /* the lock is held for volumes that are mounted */
 	bool statuses;	    /* the last status of pods is written to the API */
+	bool unschedulable; /* the node is tainted while a shutdown is under way */
 	bool taint;	    /* the out-of-service taint is set where death is proven */
 	bool stops_kubelet; /* mode manage stops the kubelet's unit first */
 	uint32_t n_ranges;  /* 0: it does nothing in a shutdown */

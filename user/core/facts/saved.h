@@ -122,6 +122,7 @@ struct kept_pod {
 	int64_t grace_s;
 	bool deleted, restart_requested, observed_runtime;
 	bool seen_in_shutdown; /* in the one under way: alive, and being stopped */
+	uint64_t given_until_ns;
 };
 
 /* How the kernel saw a container of a pod exit that a shutdown ends, as struct podtab_exit and

@@ -115,6 +115,9 @@ enum meta_container_known {
 	META_CTR_PROBE = 1 << 8,
 };
 
+/* An ephemeral container, which kubectl debug adds, has no place. */
+#define META_EPHEMERAL UINT32_MAX
+
 enum meta_container_kind { META_KIND_UNKNOWN, META_KIND_CONTAINER, META_KIND_SANDBOX };
 
 struct meta_container {
@@ -134,13 +137,13 @@ struct meta_container {
 	uint32_t attempt;     /* how often it was restarted */
 	uint32_t stop_signal; /* 1 to 64; 0: not known */
 	uint32_t main_pid;    /* systemd: the unit's, in the host's pid namespace */
-	uint32_t sidecar;     /* its place among its pod's sidecars; 0: it is none */
-	uint32_t labels;      /* bit i: it has the label of rule i of shutdown.managed */
-	uint64_t grace_ns;    /* the container's own: StopTimeout, TimeoutStopSec */
-	bool prestop;	      /* has a preStop hook */
-	bool probe_grace;     /* a liveness or startup probe has a grace period of its own */
-	bool probe;	      /* has a liveness or startup probe */
-	int32_t exit_code;    /* as the runtime reports it: 128 + n for signal n */
+	uint32_t sidecar;  /* its place among its pod's sidecars; 0: it is none, META_EPHEMERAL */
+	uint32_t labels;   /* bit i: it has the label of rule i of shutdown.managed */
+	uint64_t grace_ns; /* the container's own: StopTimeout, TimeoutStopSec */
+	bool prestop;	   /* has a preStop hook */
+	bool probe_grace;  /* a liveness or startup probe has a grace period of its own */
+	bool probe;	   /* has a liveness or startup probe */
+	int32_t exit_code; /* as the runtime reports it: 128 + n for signal n */
 	char exit_reason[META_REASON_MAX];
 	int64_t finished_wall_ns;
 };

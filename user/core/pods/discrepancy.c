@@ -12,6 +12,7 @@ const char *discrepancy_name(enum discrepancy kind)
 		[DISCREPANCY_EXIT_CODE] = "exit-code",
 		[DISCREPANCY_EXIT_REASON] = "exit-reason",
 		[DISCREPANCY_EXIT_TIME] = "exit-time",
+		[DISCREPANCY_EXIT_LATE] = "exit-late",
 	};
 
 	return (unsigned int)kind < DISCREPANCY_COUNT ? names[kind] : NULL;
@@ -62,6 +63,13 @@ static bool time_differs(int64_t reported_ns, int64_t wall_ns)
 	       behind > DISCREPANCY_TIME_NS || behind < -DISCREPANCY_TIME_NS;
 }
 
+/* A runtime takes the time when it learns of the exit: on a slow node seconds later, and after a
+ * restart of it longer; but before it reports that. */
+static bool is_late(const struct discrepancy_reported *reported, int64_t wall_ns)
+{
+	return reported->finished_ns > wall_ns && reported->finished_ns <= reported->heard_ns;
+}
+
 uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
 			     const struct discrepancy_reported *reported)
 {
@@ -72,6 +80,7 @@ uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
 	if (reason_differs(exit, reported->reason))
 		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_REASON);
 	if (time_differs(reported->finished_ns, exit->wall_ns))
-		bits |= DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME);
+		bits |= is_late(reported, exit->wall_ns) ? DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE)
+							 : DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME);
 	return bits;
 }

@@ -21,6 +21,7 @@ enum discrepancy {
 	DISCREPANCY_EXIT_CODE,
 	DISCREPANCY_EXIT_REASON,
 	DISCREPANCY_EXIT_TIME,
+	DISCREPANCY_EXIT_LATE, /* ... as later than it was, by a source that wrote it down late */
 	DISCREPANCY_COUNT,
 };
 
@@ -28,6 +29,10 @@ enum discrepancy {
 #define DISCREPANCY_STATES DISCREPANCY_EXIT_CODE
 
 #define DISCREPANCY_BIT(kind) (1u << (kind))
+
+/* Of one exit one of these. */
+#define DISCREPANCY_TIMES \
+	(DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME) | DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE))
 
 /* What holds no longer than this is a pod or a list in the middle of changing; nanoseconds. */
 #define DISCREPANCY_GRACE_NS 5000000000ULL
@@ -49,10 +54,11 @@ struct discrepancy_reported {
 	int32_t code;	     /* 128 + n for signal n */
 	const char *reason;  /* "": none */
 	int64_t finished_ns; /* 0: unknown */
+	int64_t heard_ns;    /* when it was reported; 0: unknown */
 };
 
 /* "ready-while-terminal", "object-gone-processes-live", "terminal-while-populated", "exit-code",
- * "exit-reason", "exit-time"; NULL for none. */
+ * "exit-reason", "exit-time", "exit-late"; NULL for none. */
 const char *discrepancy_name(enum discrepancy kind);
 /* DISCREPANCY_COUNT for no kind's name. */
 enum discrepancy discrepancy_named(const char *name);

@@ -46,6 +46,7 @@ void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool 
 
 	record.group = sd->plan.at;
 	record.group_ns = sd->plan.groups[sd->plan.at].ns;
+	record.planned_ns = what == SHUTDOWN_REPORT_GROUP_STARTED ? sd->plan.turned_ns : 0;
 	record.timed_out = timed_out;
 	shutdown_report(sd, &record);
 }
@@ -106,9 +107,12 @@ void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns)
 	shutdown_want(sd, shutdown_sum(at_ns, sd->lost_ns));
 }
 
-void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec)
+void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec, bool deaf)
 {
+	const struct shutdown_effect effect = {
+		.type = SHUTDOWN_KILL, .id = rec->facts.id, .deaf = deaf};
+
 	rec->killed_ns = sd->now_ns;
-	shutdown_do(sd, SHUTDOWN_KILL, rec->facts.id, 0);
+	sd->config.effect(sd->config.userdata, &effect);
 	shutdown_want(sd, shutdown_sum(sd->now_ns, SHUTDOWN_SURVIVES_NS));
 }

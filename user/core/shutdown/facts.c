@@ -329,6 +329,15 @@ static void survey_managed(struct shutdown *sd, const struct shutdown_container_
 		pod->last_sidecar = rec->facts.sidecar;
 }
 
+static void survey_asked(struct shutdown *sd, const struct shutdown_container_rec *rec,
+			 struct shutdown_survey *s)
+{
+	uint64_t *asked_ns = &s->asked_in[shutdown_group_of(sd, rec)];
+
+	if (rec->facts.kind != SHUTDOWN_KIND_SANDBOX && rec->facts.asked_ns > *asked_ns)
+		*asked_ns = rec->facts.asked_ns;
+}
+
 static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 {
 	struct shutdown_container_rec *rec;
@@ -337,6 +346,7 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 		if (rec->pod && rec->facts.populated && rec->facts.kind != SHUTDOWN_KIND_SANDBOX)
 			rec->pod->occupied = true;
 		s->asking += rec->facts.populated && rec->facts.asking;
+		survey_asked(sd, rec, s);
 		if (!shutdown_lives(rec))
 			continue;
 		s->living++;

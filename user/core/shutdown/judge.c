@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rules of a shutdown under way: which group it is at, which container may be ended, when the
  * lock is released. */
+#include "base/time.h"
 #include "core/shutdown/priv.h"
 
 /* --- the last status of pods ---------------------------------------------------------------- */
@@ -141,13 +142,43 @@ static bool logind_is_silent(const struct shutdown *sd)
 	return h->failed || (h->asked && past(h->asked_ns, sd->now_ns) >= SHUTDOWN_LIST_NS);
 }
 
-static void start_group(struct shutdown *sd)
+/* The group's turn has come by the plan; the kubelet begins later, once its pod workers are done. */
+static void take_turn(struct shutdown *sd)
 {
 	struct shutdown_plan *plan = &sd->plan;
 
+	plan->turned_ns = plan->begun ? sd->now_ns : sd->announced_ns;
 	plan->started_ns = plan->begun ? shutdown_counted(sd) : sd->announced_ns;
-	plan->begun = plan->started = true;
+	if (!plan->begun)
+		plan->from_ns = sd->announced_ns;
+	plan->begun = plan->turned = true;
+}
+
+/* The announcement comes by another way than the kernel's records, and the kubelet is as quick. */
+#define SOON_NS NS_PER_S
+
+/* The kubelet's time for its first group runs from the announcement, preStop hooks and all; for a
+ * later one from when it is seen to be at it. */
+static void judge_start(struct shutdown *sd)
+{
+	struct shutdown_plan *plan = &sd->plan;
+	uint64_t asked_ns = shutdown_survey(sd)->asked_in[plan->at];
+
+	if (plan->started || !asked_ns || shutdown_sum(asked_ns, SOON_NS) < plan->from_ns)
+		return;
+	plan->started = true;
+	if (plan->turned_ns != sd->announced_ns)
+		plan->started_ns = shutdown_counted(sd);
 	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_STARTED, false);
+}
+
+static void end_turn(struct shutdown *sd)
+{
+	struct shutdown_plan *plan = &sd->plan;
+	uint64_t end_ns = shutdown_sum(plan->from_ns, plan->groups[plan->at].ns);
+
+	plan->from_ns = end_ns < sd->now_ns ? end_ns : sd->now_ns;
+	plan->turned = plan->started = false;
 }
 
 /* False: it goes on. */
@@ -163,7 +194,8 @@ static bool group_is_over(struct shutdown *sd)
 		shutdown_want_counted(sd, end_ns);
 		return false;
 	}
-	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_DONE, timed_out && living > 0);
+	if (plan->started || living > 0)
+		shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_DONE, timed_out && living > 0);
 	return true;
 }
 
@@ -179,13 +211,14 @@ static void judge_groups(struct shutdown *sd)
 	for (; plan->at < plan->n; plan->at++) {
 		bool any = shutdown_survey(sd)->living_in[plan->at] > 0;
 
-		if (!plan->started && !any && !plan->groups[plan->at].in_full)
+		if (!plan->turned && !any && !plan->groups[plan->at].in_full)
 			continue;
-		if (!plan->started)
-			start_group(sd);
+		if (!plan->turned)
+			take_turn(sd);
+		judge_start(sd);
 		if (!group_is_over(sd))
 			return;
-		plan->started = false;
+		end_turn(sd);
 	}
 }
 
@@ -264,7 +297,7 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 		shutdown_want_counted(sd, over_ns);
 	if (!may_kill(sd, rec) || (!over && !deaf_grace_expired(sd, rec)))
 		return;
-	shutdown_kill(sd, rec);
+	shutdown_kill(sd, rec, !over);
 	sd->stats.killed++;
 	shutdown_report_container(sd, rec, SHUTDOWN_REPORT_KILLED, !over);
 }
@@ -286,7 +319,7 @@ static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec
 		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
 	}
 	if (rec->killed_ns && may_kill(sd, rec))
-		shutdown_kill(sd, rec);
+		shutdown_kill(sd, rec, false);
 }
 
 static void judge_containers(struct shutdown *sd)

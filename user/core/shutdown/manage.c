@@ -324,7 +324,7 @@ static void judge_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 	}
 	if (is_dying(sd, &rec->facts))
 		return;
-	shutdown_kill(sd, rec);
+	shutdown_kill(sd, rec, false);
 	sd->stats.killed++;
 	shutdown_report_container(sd, rec, SHUTDOWN_REPORT_KILLED, false);
 }
@@ -341,7 +341,7 @@ static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec
 		rec->survives_reported = true;
 		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
 	}
-	shutdown_kill(sd, rec);
+	shutdown_kill(sd, rec, false);
 }
 
 static void judge_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
@@ -367,6 +367,7 @@ static void judge_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 static void start_group(struct shutdown *sd)
 {
 	sd->plan.started_ns = shutdown_counted(sd);
+	sd->plan.turned_ns = sd->now_ns;
 	sd->plan.begun = sd->plan.started = true;
 	shutdown_report_group(sd, SHUTDOWN_REPORT_GROUP_STARTED, false);
 }

@@ -70,6 +70,7 @@ struct shutdown_container_rec {
 struct shutdown_survey {
 	size_t living, stopping;
 	size_t living_in[SHUTDOWN_MAX_GROUPS];
+	uint64_t asked_in[SHUTDOWN_MAX_GROUPS]; /* when one was asked to stop last; 0: none */
 	size_t managed, managed_in[SHUTDOWN_MAX_GROUPS]; /* of the living: containers for sure */
 	size_t unnamed;					 /* of the living: of unknown kind */
 	size_t asking;					 /* a source has yet to answer about them */
@@ -90,6 +91,10 @@ struct shutdown_plan {
 	bool driven;	     /* the kubelet ends pods by it, as far as is known */
 	bool begun, started; /* any group; the one it is at */
 	uint64_t started_ns; /* of the time that counts */
+	/* Where the kubelet drives, a group has started when its first container is asked. */
+	bool turned;	    /* the turn of the group that it is at has come */
+	uint64_t turned_ns; /* when, by the clock */
+	uint64_t from_ns;   /* since when the kubelet may be at it; likewise */
 };
 
 /* What mode manage is about. */
@@ -267,7 +272,8 @@ void shutdown_judge(struct shutdown *sd);
 void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool timed_out);
 void shutdown_report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
 			       enum shutdown_report what, bool deaf);
-void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec);
+/* deaf: for deafGrace, not for the end of its own time. */
+void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec, bool deaf);
 
 /* Mode manage: decides about units, groups and containers. */
 void shutdown_drive(struct shutdown *sd);

@@ -402,7 +402,8 @@ struct shutdown_record {
 
 	uint32_t group; /* GROUP_*: its place; LATE, OVERDUE, KILLED, SURVIVES: the container's */
 	uint64_t group_ns;
-	bool timed_out; /* GROUP_DONE */
+	uint64_t planned_ns; /* GROUP_STARTED: when its turn came by the plan */
+	bool timed_out;	     /* GROUP_DONE */
 
 	/* LATE, OVERDUE, KILLED, SURVIVES; pod_uid is valid during the call. */
 	struct shutdown_container container;
@@ -456,6 +457,8 @@ enum shutdown_effect_type {
 	SHUTDOWN_LEAVE_STATUS, /* no more, if it is not written yet; no answer is needed */
 	SHUTDOWN_SET_TAINT,    /* the node is dead: set the taint until at_ns; answer with TAINT */
 	SHUTDOWN_CLEAR_TAINT,  /* it is not; no answer */
+	SHUTDOWN_CORDON,       /* let no pod be placed on this node; no answer */
+	SHUTDOWN_UNCORDON,
 };
 
 struct shutdown_effect {
@@ -464,6 +467,7 @@ struct shutdown_effect {
 	uint64_t at_ns;
 	uint64_t hook_ns; /* STOP: what is left of its grace period; 0: no hook is to be run */
 	uint32_t signal;
+	bool deaf;	 /* KILL: for deafGrace, not for the end of its own time */
 	const char *uid; /* valid during the call, like record */
 	const struct shutdown_record *record;
 };
@@ -479,6 +483,7 @@ struct shutdown_config {
 	bool volumes;		   /* shutdown.volumes: wait until they are unmounted */
 	bool statuses;		   /* api.report: write the last status of pods */
 	bool taint;		   /* shutdown.outOfServiceTaint */
+	bool unschedulable;	   /* api.report, in mode manage */
 	bool stops_kubelet;	   /* manage: the kubelet's unit is in shutdown.stopUnits */
 	shutdown_effect_fn effect;
 	void *userdata;

@@ -111,13 +111,15 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	sd->statuses = (struct shutdown_statuses){};
 	sd->taint = (struct shutdown_taint){};
 	sd->plan.at = 0;
-	sd->plan.driven = sd->plan.begun = sd->plan.started = false;
+	sd->plan.driven = sd->plan.begun = sd->plan.started = sd->plan.turned = false;
 	sd->holders = (struct shutdown_holders){};
 	shutdown_forget_marks(sd);
 	sd->stats.announced++;
 	again(sd, event);
 	if (event->announced.run)
 		shutdown_resume(sd, event);
+	if (sd->config.unschedulable)
+		shutdown_do(sd, SHUTDOWN_CORDON, 0, 0);
 	shutdown_report_plain(sd, SHUTDOWN_REPORT_ANNOUNCED);
 	return 0;
 }
@@ -126,6 +128,8 @@ static int over(struct shutdown *sd, const struct shutdown_event *event)
 {
 	shutdown_leave_statuses(sd);
 	shutdown_clear_taint(sd);
+	if (sd->config.unschedulable)
+		shutdown_do(sd, SHUTDOWN_UNCORDON, 0, 0);
 	shutdown_drive_cancel(sd);
 	sd->stats.cancelled++;
 	sd->cancelled_ns = sd->now_ns;

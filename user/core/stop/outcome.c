@@ -8,6 +8,7 @@
 #define ROW_16A OUTCOME_ROW_16A
 #define ROW_20A OUTCOME_ROW_20A
 #define ROW_25A OUTCOME_ROW_25A
+#define ROW_8D	OUTCOME_ROW_8D
 
 typedef const struct outcome_facts *facts_ptr;
 
@@ -77,6 +78,11 @@ static bool kill_by_parent(facts_ptr f)
 static bool kill_by_kernel(facts_ptr f)
 {
 	return killed(f) && f->kill_from == RELATION_KERNEL;
+}
+
+static bool kill_for_deafness(facts_ptr f)
+{
+	return killed(f) && f->kill_deaf;
 }
 
 static bool kill_too_early(facts_ptr f)
@@ -228,6 +234,7 @@ static const struct {
 	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
 	{ROW_7A, kill_by_parent, OUTCOME_KILLED, CAUSE_PARENT_DEATH},
 	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
+	{ROW_8D, kill_for_deafness, OUTCOME_KILLED, CAUSE_DEAF_GRACE},
 	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
 	{10, kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
 	{11, kill_without_grace, OUTCOME_KILLED, CAUSE_NO_GRACE},

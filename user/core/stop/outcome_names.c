@@ -30,6 +30,7 @@ static const char *const CAUSES[CAUSE_COUNT] = {
 	[CAUSE_OTHER_POD] = "other-pod",
 	[CAUSE_HOST] = "host",
 	[CAUSE_PARENT_DEATH] = "parent-death",
+	[CAUSE_DEAF_GRACE] = "deaf-grace",
 };
 
 static const char *const GAPS[GAP_COUNT] = {

@@ -385,10 +385,18 @@ static bool kill_is_early(const struct stop *stop)
 	       stop->kill.at_ns < request->at_ns + grace_ns - slack;
 }
 
+/* By graced's own decision, however long its grace period is. */
+static bool kill_for_deafness(const struct stop *stop)
+{
+	return stop->hearing & STOP_DEAF_GRACE && stop->kill.seen &&
+	       stop->kill.sender.kind == SENDER_GRACED;
+}
+
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
 static bool grace_uncertain(const struct stop *stop)
 {
-	if (!kill_escalates(stop) || stop->kill.sender.relation != RELATION_MANAGER)
+	if (kill_for_deafness(stop) || !kill_escalates(stop) ||
+	    stop->kill.sender.relation != RELATION_MANAGER)
 		return false;
 	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
 	       (kill_is_early(stop) && !stop->grace.sure);
@@ -498,6 +506,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
 		.kill_by_oomd = stop->kill.seen && sender_frees_memory(&stop->kill.sender),
+		.kill_deaf = kill_for_deafness(stop),
 		.request_open = stop->request.seen,
 		.request_by_oomd = stop->request.seen && sender_frees_memory(&stop->request.sender),
 		.request_heard = stop->request.seen && !stop_signal_unheard(&stop->request),

@@ -111,6 +111,9 @@ enum stop_held {
 	STOP_HELD_ASKED_AGAIN,
 	STOP_HELD,
 	STOP_HELD_NOT,
+	/* Later numbers are free: this one is not part of what init made of it. */
+	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
+	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
 };
 
 struct stop {

@@ -59,6 +59,7 @@ static void add_groups(struct buf *out, const struct account_story *story)
 		add_time(out, "begin_boot_ns", g->begin_ns);
 		add_time(out, "done_boot_ns", g->done_ns);
 		add_time(out, "length_ns", g->length_ns);
+		add_time(out, "planned_boot_ns", g->planned_ns);
 		if (g->done_ns)
 			jsonw_bool(out, "timed_out", g->timed_out);
 		else

@@ -223,6 +223,7 @@ static void read_group(const json_t *group, struct account_step *step)
 	step->priority_known = json_is_integer(priority);
 	step->priority = json_integer_value(priority);
 	step->length_ns = time_of(group, "length_ns");
+	step->planned_ns = time_of(group, "planned_boot_ns");
 	step->timed_out = json_is_true(json_object_get(group, "timed_out"));
 }
 

@@ -176,6 +176,10 @@ void account_text_group(struct buf *out, const struct account_story *story,
 		account_text_offset(out, story, group->done_ns);
 	else
 		buf_adds(out, "unknown");
+	if (group->planned_ns && group->planned_ns < group->begin_ns) {
+		buf_adds(out, ", planned ");
+		account_text_offset(out, story, group->planned_ns);
+	}
 	if (group->length_ns) {
 		buf_adds(out, ", has ");
 		account_text_duration(out, group->length_ns);

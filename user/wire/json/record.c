@@ -391,6 +391,7 @@ static void add_group(struct buf *out, const struct record_shutdown *r)
 	else
 		jsonw_null(out, "priority");
 	record_parts_time(out, "length_ns", of_group(r) ? r->step.group_ns : 0);
+	record_parts_time(out, "planned_boot_ns", r->step.planned_ns);
 	if (r->step.what == SHUTDOWN_REPORT_GROUP_DONE)
 		jsonw_bool(out, "timed_out", r->step.timed_out);
 	else

@@ -145,55 +145,64 @@ int apipatch_pod_status(const json_t *pod, const struct podobj_pod_status *statu
 
 /* --- a node's taint ----------------------------------------------------------------------------- */
 
-static bool is_ours(const json_t *taint)
+const struct apipatch_taint_kind apipatch_taints[APIPATCH_TAINTS] = {
+	[APIPATCH_OUT_OF_SERVICE] = {"node.kubernetes.io/out-of-service", "nodeshutdown",
+				     "NoExecute", "graced.io/out-of-service-boot"},
+	[APIPATCH_SHUTDOWN] = {"graced.io/node-shutdown", NULL, "NoSchedule",
+			       "graced.io/node-shutdown-boot"},
+};
+
+static bool is_it(const json_t *taint, const struct apipatch_taint_kind *kind)
 {
 	const char *key = json_string_value(json_object_get(taint, "key"));
 
-	return key && strcmp(key, APIPATCH_TAINT_KEY) == 0;
+	return key && strcmp(key, kind->key) == 0;
 }
 
-static const json_t *find_taint(const json_t *taints)
+static const json_t *find_taint(const json_t *taints, const struct apipatch_taint_kind *kind)
 {
 	for (size_t i = 0; i < json_array_size(taints); i++)
-		if (is_ours(json_array_get(taints, i)))
+		if (is_it(json_array_get(taints, i), kind))
 			return json_array_get(taints, i);
 	return NULL;
 }
 
 /* The list is replaced whole: the others stay in it. NULL: no memory. */
-static json_t *make_taints(const json_t *taints, bool set)
+static json_t *make_taints(const json_t *taints, const struct apipatch_taint_kind *kind, bool set)
 {
 	json_t *made = json_array();
 	int r = made ? 0 : -1;
 
 	for (size_t i = 0; r == 0 && i < json_array_size(taints); i++)
-		if (!is_ours(json_array_get(taints, i)))
+		if (!is_it(json_array_get(taints, i), kind))
 			r = json_array_append(made, json_array_get(taints, i));
 	if (r == 0 && set)
-		r = json_array_append_new(made, json_pack("{s:s, s:s, s:s}", "key",
-							  APIPATCH_TAINT_KEY, "value",
-							  "nodeshutdown", "effect", "NoExecute"));
+		r = json_array_append_new(made,
+					  json_pack("{s:s, s:s*, s:s}", "key", kind->key, "value",
+						    kind->value, "effect", kind->effect));
 	if (r == 0)
 		return made;
 	json_decref(made);
 	return NULL;
 }
 
-int apipatch_node_taint(const json_t *node, const char *boot, struct buf *out)
+int apipatch_node_taint(const json_t *node, enum apipatch_taint which, const char *boot,
+			struct buf *out)
 {
+	const struct apipatch_taint_kind *kind = &apipatch_taints[which];
 	_cleanup_(cleanup_json_decref) json_t *metadata = make_metadata(node), *patch = NULL;
 	_cleanup_(cleanup_json_decref) json_t *taints = NULL, *notes = NULL;
 	const json_t *was = apijson_get(apijson_get(node, "spec"), "taints");
-	const json_t *note = apijson_get(apijson_get(apijson_get(node, "metadata"), "annotations"),
-					 APIPATCH_TAINT_NOTE);
+	const json_t *note =
+		apijson_get(apijson_get(apijson_get(node, "metadata"), "annotations"), kind->note);
 
 	if (!metadata)
 		return -EINVAL;
 	/* Without the annotation the taint is an operator's. */
-	if (boot ? find_taint(was) != NULL : note == NULL)
+	if (boot ? find_taint(was, kind) != NULL : note == NULL)
 		return 0;
-	taints = make_taints(was, boot != NULL);
-	notes = json_pack("{s:s?}", APIPATCH_TAINT_NOTE, boot);
+	taints = make_taints(was, kind, boot != NULL);
+	notes = json_pack("{s:s?}", kind->note, boot);
 	if (!taints || !notes || json_object_set(metadata, "annotations", notes) < 0)
 		return -ENOMEM;
 	patch = json_pack("{s:O, s:{s:O}}", "metadata", metadata, "spec", "taints", taints);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Patches of the Kubernetes API's objects: a pod's last status, as the kubelet sends it (a
- * strategic merge patch to the subresource status), and a node's out-of-service taint.
+ * strategic merge patch to the subresource status), and a node's taints.
  *
  * Each has the object's uid and resourceVersion: the API server answers 409 when the object is
  * another one, or was changed since it was read.
@@ -25,16 +25,25 @@
  */
 int apipatch_pod_status(const json_t *pod, const struct podobj_pod_status *status, struct buf *out);
 
-#define APIPATCH_TAINT_KEY  "node.kubernetes.io/out-of-service"
-/* An annotation of a node: the boot that was proven dead when graced set the taint. */
-#define APIPATCH_TAINT_NOTE "graced.io/out-of-service-boot"
+enum apipatch_taint {
+	APIPATCH_OUT_OF_SERVICE, /* the boot is proven dead */
+	APIPATCH_SHUTDOWN,	 /* the boot is in a shutdown: no pod is to be placed there */
+	APIPATCH_TAINTS,
+};
+
+struct apipatch_taint_kind {
+	const char *key, *value, *effect;
+	const char *note; /* an annotation of the node: the boot for which graced set the taint */
+};
+extern const struct apipatch_taint_kind apipatch_taints[APIPATCH_TAINTS];
 
 /*
- * Sets the taint (boot: the one that is dead), or removes one that graced has set (NULL). 1; 0 and
+ * Sets the taint for that boot, or removes one that graced has set (NULL). 1; 0 and
  * nothing in out: there is nothing to do, the taint being an operator's, set for that boot already,
  * or not there; -EINVAL as above, -ENOMEM.
  */
-int apipatch_node_taint(const json_t *node, const char *boot, struct buf *out);
+int apipatch_node_taint(const json_t *node, enum apipatch_taint which, const char *boot,
+			struct buf *out);
 /* What of the node decides whether the taint is set. The string is the node's. */
 void apipatch_read_node(const json_t *node, struct death_node *ret);
 

@@ -19,6 +19,7 @@ struct lists {
 	json_t *spec_of, *status_of;
 	const char *uid;
 	bool inits; /* of the init containers */
+	bool ephemerals;
 	const struct podjson_sink *sink;
 };
 
@@ -222,7 +223,7 @@ static void read_container_status(const json_t *status, struct meta_container *c
 	}
 }
 
-/* sidecar: its place among them, 0 for none. spec or status may be NULL. */
+/* sidecar: as struct meta_container has it. spec or status may be NULL. */
 static void report_container(const struct lists *lists, const json_t *spec, uint32_t sidecar,
 			     const json_t *status)
 {
@@ -262,9 +263,11 @@ static void report_lists(const struct lists *lists)
 		const json_t *spec = json_array_get(lists->specs, i);
 
 		bool sidecar = lists->inits && is_sidecar(spec);
+		uint32_t none = lists->ephemerals ? META_EPHEMERAL : 0;
 
 		sidecars += sidecar;
-		report_container(lists, spec, sidecar ? sidecars : 0, find(lists->status_of, spec));
+		report_container(lists, spec, sidecar ? sidecars : none,
+				 find(lists->status_of, spec));
 	}
 	for (size_t i = 0; i < json_array_size(lists->statuses); i++) {
 		const json_t *status = json_array_get(lists->statuses, i);
@@ -326,6 +329,7 @@ static void report_containers(const json_t *pod, const char *uid, const struct p
 			.statuses = apijson_get(status, container_kinds[i][1]),
 			.uid = uid,
 			.inits = i == 0,
+			.ephemerals = i == 2,
 			.sink = sink,
 		};
 

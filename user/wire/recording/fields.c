@@ -364,6 +364,7 @@ static const struct rec_field KEPT_POD[] = {
 	BOOL("terminating_between", kept_pod.terminating_between),
 	BOOL("lost", kept_pod.lost),
 	BOOL("seen_in_shutdown", kept_pod.seen_in_shutdown),
+	UINT("given_until_ns", kept_pod.given_until_ns),
 };
 
 static const struct rec_field KEPT_RUN[] = {
@@ -424,6 +425,7 @@ static const struct rec_field SHUTDOWN_PLAN[] = {
 	BOOL("volumes", shutdown_plan.volumes),
 	BOOL("statuses", shutdown_plan.statuses),
 	BOOL("taint", shutdown_plan.taint),
+	BOOL("unschedulable", shutdown_plan.unschedulable),
 	BOOL("stops_kubelet", shutdown_plan.stops_kubelet),
 	UINT("n_ranges", shutdown_plan.n_ranges),
 	RANGE(1),
