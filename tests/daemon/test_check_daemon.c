@@ -7,6 +7,7 @@
 
 #include "lib/box/box.h"
 #include "lib/claim.h"
+#include "lib/daemon/apipeer.h"
 #include "lib/daemon/service.h"
 #include "lib/kernel/tracer.h"
 #include "lib/run.h"
@@ -113,9 +114,11 @@ static void test_given(void **state)
 	static const char *const no_bus[] = {"DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null/bus",
 					     NULL};
 	static const char *const said[] = {
-		"ok    api status            written to http://127.0.0.1:1 in a shutdown",
-		"ok    api events            written to http://127.0.0.1:1:",
-		"ok    api taint             set at http://127.0.0.1:1 ",
+		"warn  api status            http://127.0.0.1:1: the status of pods is written there "
+		"in a shutdown; whether its user may get pods and patch pods/status is not known: ",
+		"warn  api events            http://127.0.0.1:1: Events are written there; ",
+		"warn  api taint             http://127.0.0.1:1: the node is tainted there when it is "
+		"dead; ",
 		"warn  kubelet               http://127.0.0.1:1/pods: ",
 	};
 	struct run_result result;
@@ -161,6 +164,85 @@ static void test_no_daemon(void **state)
 	snprintf(wanted, sizeof(wanted), "checkpoint            %s/checkpoint", own);
 	assert_says(&result, wanted);
 	run_done(&result);
+	remove(own);
+}
+
+static void assert_line(const struct run_result *result, const char *status, const char *name,
+			const char *url, const char *text)
+{
+	char wanted[512];
+
+	snprintf(wanted, sizeof(wanted), "%-5s %-21s %s: %s", status, name, url, text);
+	assert_says(result, wanted);
+}
+
+static void write_config(const char *file, const char *url)
+{
+	FILE *out = fopen(file, "we");
+
+	assert_non_null(out);
+	fprintf(out, "api:\n  url: %s\n  report: [events, unschedulable]\n", url);
+	assert_int_equal(fclose(out), 0);
+}
+
+#define EVENTS_OK                                                                       \
+	"Events are written there: its user may create events.events.k8s.io and patch " \
+	"events.events.k8s.io\n"
+#define EVENTS_NOT                                                                    \
+	"Events are written there, and its user may not patch events.events.k8s.io\n" \
+	"      fix: grant it with deploy/rbac-events.yaml\n"
+#define EVENTS_UNKNOWN                                                                    \
+	"Events are written there; whether its user may create events.events.k8s.io and " \
+	"patch events.events.k8s.io is not known: "
+#define NODE_OK "the node is tainted there in a shutdown: its user may get nodes and patch nodes\n"
+#define NODE_NOT                                                                      \
+	"the node is tainted there in a shutdown, and its user may not patch nodes\n" \
+	"      fix: grant it with deploy/rbac-unschedulable.yaml\n"
+#define NODE_UNKNOWN                                                                         \
+	"the node is tainted there in a shutdown; whether its user may get nodes and patch " \
+	"nodes is not known: "
+
+/* By the API server's own word, and by a role's name where one is missing. */
+static void test_rights(void **state)
+{
+	static const struct {
+		enum apipeer_mood mood;
+		const char *denied, *events_status, *events, *node_status, *node;
+	} rows[] = {
+		{APIPEER_WELL, "", "ok", EVENTS_OK, "ok", NODE_OK},
+		{APIPEER_WELL, "\"verb\":\"patch\",\"group\":\"\",\"resource\":\"nodes\"", "ok",
+		 EVENTS_OK, "warn", NODE_NOT},
+		{APIPEER_WELL, "\"verb\":\"patch\",\"group\":\"events.k8s.io\"", "warn", EVENTS_NOT,
+		 "ok", NODE_OK},
+		{APIPEER_REVOKED, "", "warn", EVENTS_UNKNOWN, "warn", NODE_UNKNOWN},
+		{APIPEER_SILENT, "", "warn", EVENTS_UNKNOWN, "warn", NODE_UNKNOWN},
+		{APIPEER_DOWN, "", "warn", EVENTS_UNKNOWN, "warn", NODE_UNKNOWN},
+	};
+	char own[] = "/tmp/graced-check-XXXXXX", file[64], url[64], args[128];
+	struct apipeer peer;
+
+	if (tracer_unavailable())
+		skip();
+	assert_non_null(mkdtemp(own));
+	snprintf(file, sizeof(file), "%s/graced.yaml", own);
+	apipeer_open(&peer);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", peer.port);
+	write_config(file, url);
+	snprintf(args, sizeof(args), "--no-names.enabled --config %s", file);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct run_result result;
+
+		peer.shared->mood = rows[i].mood;
+		snprintf(peer.shared->denied, sizeof(peer.shared->denied), "%s", rows[i].denied);
+		check(own, args, &result);
+		print_message("# row %zu\n", i);
+		assert_line(&result, rows[i].events_status, "api events", url, rows[i].events);
+		assert_line(&result, rows[i].node_status, "api unschedulable", url, rows[i].node);
+		assert_null(strstr(result.out, "api status"));
+		run_done(&result);
+	}
+	apipeer_close(&peer);
+	remove(file);
 	remove(own);
 }
 
@@ -213,6 +295,8 @@ int main(void)
 		CLAIM("groups and units of a daemon that stops the pods itself count", test_manage),
 		CLAIM("check judges each setting as the running daemon has it, once", test_given),
 		CLAIM("without a daemon check says so, and looks at the defaults", test_no_daemon),
+		CLAIM("check says which rights at the API server are missing, and which are not known",
+		      test_rights),
 		CLAIM("pods and check look for the control socket where the daemon makes it",
 		      test_where),
 	};

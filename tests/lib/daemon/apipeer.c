@@ -109,6 +109,15 @@ static void take_pod(struct apipeer_shared *s, const char *body)
 	__atomic_fetch_add(&s->patches, 1, __ATOMIC_ACQ_REL);
 }
 
+/* Each right is allowed but the one that is denied. */
+static void add_review(const struct apipeer_shared *s, const char *body, struct buf *out)
+{
+	bool denied = s->denied[0] && strstr(body, s->denied);
+
+	buf_printf(out, "{\"kind\":\"SelfSubjectAccessReview\",\"status\":{\"allowed\":%s}}",
+		   denied ? "false" : "true");
+}
+
 /* The head and the body it has a length for. NULL: the client is gone. */
 static const char *hear(int fd, char *text)
 {
@@ -166,6 +175,7 @@ static void serve(struct apipeer_shared *s, int fd)
 	bool list = body && strncmp(text, "GET /api/v1/pods", 16) == 0;
 	bool patch = body && strncmp(text, "PATCH ", 6) == 0;
 	bool node = body && strstr(text, " /api/v1/nodes/node-1 ");
+	bool review = body && strstr(text, "/selfsubjectaccessreviews ");
 	struct buf out = {};
 
 	if (!body || s->mood == APIPEER_DOWN)
@@ -174,13 +184,15 @@ static void serve(struct apipeer_shared *s, int fd)
 		sleep(1);
 	if (list)
 		add_list(s, &out);
+	else if (review)
+		add_review(s, body, &out);
 	else if (node && patch)
 		take_node(s, body);
 	else if (patch)
 		take_pod(s, body);
 	if (node)
 		add_node(s, &out);
-	else if (!list)
+	else if (!list && !review)
 		add_pod(s, &out);
 	say(fd, list && !s->lists_too ? "200 OK" : status_of(s->mood, patch), &out);
 	buf_free(&out);

@@ -32,8 +32,9 @@ struct apipeer_shared {
 	char taints[512], note[64];	     /* of the node, as JSON; "": none */
 	char closed[64];		     /* its annotation for a shutdown; "": none */
 	char boot[40];			     /* that its kubelet has reported; "": this one */
-	bool ready, lists_too, evicts;	     /* evicts: the pod is gone once the node has a taint */
-	unsigned int sets;		     /* patches that brought the node a taint */
+	char denied[96]; /* what a review's text has that it denies; "": it allows everything */
+	bool ready, lists_too, evicts; /* evicts: the pod is gone once the node has a taint */
+	unsigned int sets;	       /* patches that brought the node a taint */
 };
 
 struct apipeer {

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/commands/check_npd.h"
-#include "app/commands/check_shutdown.h"
+#include "app/check/npd.h"
+#include "app/check/report.h"
+#include "app/check/shutdown.h"
 #include "app/commands/commands.h"
 #include "app/query/describe.h"
 #include "app/config/options.h"
@@ -420,7 +421,7 @@ static void check_programs(struct check *c)
 	kern_free(kern);
 }
 
-static void on_shutdown(void *userdata, const char *name, const char *hint, const char *text)
+static void on_line(void *userdata, const char *name, const char *hint, const char *text)
 {
 	if (hint)
 		report_problem(userdata, WARN, name, hint, "%s", text);
@@ -526,7 +527,7 @@ static void check_sources(struct check *c)
 	check_source(c, d, META_DOCKER, NULL);
 	check_source(c, d, META_PODMAN, NULL);
 	check_source(c, d, META_CONTAINERD, NULL);
-	check_grace(d, &(struct check_rules){&c->config.shutdown, &c->kubelet}, on_shutdown, c);
+	check_grace(d, &(struct check_rules){&c->config.shutdown, &c->kubelet}, on_line, c);
 	describe_free(d);
 }
 
@@ -668,34 +669,6 @@ static void check_credentials(struct check *c)
 	check_credential(c, "api credential", &c->config.options.sources.api);
 }
 
-/* What the running daemon, or the file of --config, writes to the API server. */
-static void check_report(struct check *c)
-{
-	const struct config *config = &c->config;
-	const char *to = config->options.sources.api.url ?: "the API server";
-
-	if (config->report_events)
-		report(c, OK, "api events",
-		       "written to %s: its user needs create and patch of events in events.k8s.io, "
-		       "see deploy/rbac-events.yaml",
-		       to);
-	if (config->shutdown.statuses)
-		report(c, OK, "api status",
-		       "written to %s in a shutdown: its user needs get of pods and patch of "
-		       "pods/status, see deploy/rbac-status.yaml",
-		       to);
-	if (config->shutdown.unschedulable)
-		report(c, OK, "api unschedulable",
-		       "the node is tainted at %s in a shutdown: its user needs get and patch of "
-		       "nodes, see deploy/rbac-unschedulable.yaml",
-		       to);
-	if (config->shutdown.taint)
-		report(c, OK, "api taint",
-		       "set at %s when the node is dead: its user needs get and patch of nodes, see "
-		       "deploy/rbac-taint.yaml",
-		       to);
-}
-
 /* What this process may not do or see itself is no problem of the node. */
 static void check_host(struct check *c)
 {
@@ -729,12 +702,12 @@ int cmd_check(int argc, char **argv)
 	host_kernel(kernel, sizeof(kernel));
 	report(&c, OK, "kernel", "%s", kernel);
 	check_host(&c);
-	check_shutdown(&(struct check_rules){&c.config.shutdown, &c.kubelet}, on_shutdown, &c);
+	check_shutdown(&(struct check_rules){&c.config.shutdown, &c.kubelet}, on_line, &c);
 	check_sources(&c);
 	check_daemon(&c);
 	check_checkpoint(&c);
 	check_credentials(&c);
-	check_report(&c);
+	check_report(&c.config, on_line, &c);
 	status = options.npd ? checknpd_print(&c.npd, control_socket_path(options.socket, socket))
 			     : c.failed;
 	buf_free(&c.daemon.text);

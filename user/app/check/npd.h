@@ -5,8 +5,8 @@
  * and an exit status. The verdict is about this host's daemon. That this process lacks a right
  * is no problem of the daemon.
  */
-#ifndef APP_COMMANDS_CHECK_NPD_H
-#define APP_COMMANDS_CHECK_NPD_H
+#ifndef APP_CHECK_NPD_H
+#define APP_CHECK_NPD_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What graced check reports of shutdowns of the node. */
-#ifndef APP_COMMANDS_CHECK_SHUTDOWN_H
-#define APP_COMMANDS_CHECK_SHUTDOWN_H
+#ifndef APP_CHECK_SHUTDOWN_H
+#define APP_CHECK_SHUTDOWN_H
 
 #include <stdbool.h>
 
@@ -11,8 +11,7 @@
 
 /* A line: what it is about, and what to do about it; hint NULL: nothing, it is all right. The
  * strings are valid during the call. */
-typedef void (*check_shutdown_fn)(void *userdata, const char *name, const char *hint,
-				  const char *text);
+typedef void (*check_line_fn)(void *userdata, const char *name, const char *hint, const char *text);
 
 /* By whose rules pods are stopped. */
 struct check_rules {
@@ -22,10 +21,10 @@ struct check_rules {
 
 /* Judges the configuration of graced and of the kubelet, and asks logind, for at most 3 s. Nothing
  * is changed. */
-void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void *userdata);
+void check_shutdown(const struct check_rules *rules, check_line_fn fn, void *userdata);
 
 /* Of the pods that sources provided; nothing where there is none, or no group. */
-void check_grace(const struct describe *describe, const struct check_rules *rules,
-		 check_shutdown_fn fn, void *userdata);
+void check_grace(const struct describe *describe, const struct check_rules *rules, check_line_fn fn,
+		 void *userdata);
 
 #endif

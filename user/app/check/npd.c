@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/commands/check_npd.h"
+#include "app/check/npd.h"
 #include "base/utf8.h"
 #include "io/proc/self.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/commands/check_shutdown.h"
+#include "app/check/shutdown.h"
 #include "app/query/describe.h"
 #include "app/config/groups.h"
 #include "app/config/manage.h"
@@ -58,7 +58,7 @@ static void on_pod(void *userdata, const struct podtab_pod *pod)
 		add_cut(f, pod, in.grace.s, group_s);
 }
 
-static void report_fitting(struct fitting *f, bool own, check_shutdown_fn fn, void *userdata)
+static void report_fitting(struct fitting *f, bool own, check_line_fn fn, void *userdata)
 {
 	const char *raise =
 		own ? "raise their group's time in shutdown.gracePeriodByPodPriority, or "
@@ -84,8 +84,8 @@ static void report_fitting(struct fitting *f, bool own, check_shutdown_fn fn, vo
 	fn(userdata, "grace periods", f->cut ? raise : NULL, buf_str(&text));
 }
 
-void check_grace(const struct describe *describe, const struct check_rules *rules,
-		 check_shutdown_fn fn, void *userdata)
+void check_grace(const struct describe *describe, const struct check_rules *rules, check_line_fn fn,
+		 void *userdata)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct kubeletfile_why why;
@@ -126,7 +126,7 @@ struct need {
 
 #define LOGIND_HINT "systemctl restart systemd-logind; see journalctl -u systemd-logind"
 
-static void check_limit(const struct logind_state *logind, struct need need, check_shutdown_fn fn,
+static void check_limit(const struct logind_state *logind, struct need need, check_line_fn fn,
 			void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
@@ -201,7 +201,7 @@ static void add_last_word(struct buf *out, const struct delaydrop_files *files, 
 
 #define RELOAD_LOGIND "systemctl kill --signal=HUP systemd-logind.service"
 
-static void check_files(const struct logind_state *logind, struct need need, check_shutdown_fn fn,
+static void check_files(const struct logind_state *logind, struct need need, check_line_fn fn,
 			void *userdata)
 {
 	_cleanup_(cleanup_free) struct delaydrop_files *files = calloc(1, sizeof(*files));
@@ -231,7 +231,7 @@ static void check_files(const struct logind_state *logind, struct need need, che
 }
 
 /* Reads logind's files. */
-static void check_delay(const struct logind_state *logind, struct need need, check_shutdown_fn fn,
+static void check_delay(const struct logind_state *logind, struct need need, check_line_fn fn,
 			void *userdata)
 {
 	check_limit(logind, need, fn, userdata);
@@ -354,7 +354,7 @@ static int ask(struct asking *a, struct logind_state *ret)
 
 /* By what mode manage stops. */
 static void report_groups(const struct check_rules *rules, const struct shutplan *plan,
-			  check_shutdown_fn fn, void *userdata)
+			  check_line_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
@@ -370,7 +370,7 @@ static void report_groups(const struct check_rules *rules, const struct shutplan
 	fn(userdata, "shutdown groups", NULL, buf_str(&text));
 }
 
-static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn, void *userdata)
+static struct need need_of(const struct check_rules *rules, check_line_fn fn, void *userdata)
 {
 	const struct config_shutdown *o = rules->options;
 	struct need need = {.what = "the kubelet's groups take", .manage = config_manages(o)};
@@ -393,8 +393,7 @@ static struct need need_of(const struct check_rules *rules, check_shutdown_fn fn
 	return need;
 }
 
-static void check_locks(const struct asking *a, struct need need, check_shutdown_fn fn,
-			void *userdata)
+static void check_locks(const struct asking *a, struct need need, check_line_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	bool missing = need.manage ? !a->graced : need.ns && !a->kubelet;
@@ -419,7 +418,7 @@ static void check_locks(const struct asking *a, struct need need, check_shutdown
 	"systemctl start dbus systemd-logind; in a container, mount the host's " \
 	"/run/dbus/system_bus_socket"
 
-static void report_away(const struct logind_state *state, check_shutdown_fn fn, void *userdata)
+static void report_away(const struct logind_state *state, check_line_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
@@ -429,7 +428,7 @@ static void report_away(const struct logind_state *state, check_shutdown_fn fn, 
 }
 
 struct warned {
-	check_shutdown_fn fn;
+	check_line_fn fn;
 	void *userdata;
 };
 
@@ -444,7 +443,7 @@ static void on_manage(void *userdata, const char *name, const char *text)
 	      text);
 }
 
-void check_shutdown(const struct check_rules *rules, check_shutdown_fn fn, void *userdata)
+void check_shutdown(const struct check_rules *rules, check_line_fn fn, void *userdata)
 {
 	struct warned warned = {fn, userdata};
 	struct logind_state state = {};
