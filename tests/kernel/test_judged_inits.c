@@ -173,6 +173,33 @@ static void a_reused_pid_is_another_process(void **state)
 	assert_int_equal(box_remove(&old), 0);
 }
 
+/* Less than a tick of its start time apart, in one cgroup. */
+static void lives_with_one_pid_are_one_each(void **state)
+{
+	enum { LIVES = 20 };
+	struct fixture *f = judge_need(state);
+	struct proc_spec spec = {.exe = "/bin/true", .new_pidns = true, .no_wait = true};
+	struct proc_end end;
+	struct proc life;
+	struct box box;
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful", "5")}, &box);
+	assert_int_equal(kill(box.init_pid, SIGTERM), 0);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	spec.cgroups[0] = box.dir;
+	spec.want_pid = box.init_pid;
+	for (int i = 0; i < LIVES; i++) {
+		assert_int_equal(proc_start(&spec, &life), 0);
+		assert_int_equal(life.pid, box.init_pid);
+		assert_int_equal(proc_wait(&life, &end), 0);
+		proc_free(&life);
+	}
+	assert_int_equal(box_remove(&box), 0);
+	assert_non_null(tracer_await(
+		f->tracer, &(struct tracer_want){.type = "stop", .id = box.id, .nth = LIVES}));
+	assert_int_equal(judge_count(f, &box, "stop"), 1 + LIVES);
+}
+
 /* In the very cgroup where the dead init's child lives on. */
 static void a_stranger_with_the_dead_init_s_pid_is_not_the_init(void **state)
 {
@@ -341,6 +368,8 @@ int main(void)
 		CLAIM("an exec by a thread that is not the leader keeps the init",
 		      an_exec_by_another_thread_keeps_the_init),
 		CLAIM("a reused pid is another process", a_reused_pid_is_another_process),
+		CLAIM("... and each life with the same pid in one cgroup has a record",
+		      lives_with_one_pid_are_one_each),
 		CLAIM("a stranger with the dead init's pid is not the init",
 		      a_stranger_with_the_dead_init_s_pid_is_not_the_init),
 		CLAIM("an init needs no pid namespace", an_init_needs_no_pid_namespace),

@@ -8,9 +8,12 @@
 #include "lib/kernel/kernhalf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define DEEPEST	    120
 #define WATCH_MAX   64	/* no cgroup below this level is watched of its own */
@@ -289,6 +292,115 @@ static void a_thread_is_where_its_process_is(void **state)
 	}
 }
 
+/* --- a sender in a pod, and in no container of it --- */
+
+/* As a monitor of CRI-O's, or what a person has put there. */
+static void a_sender_in_the_pod_itself_is_of_the_pod(void **state)
+{
+	static const struct {
+		bool own;   /* the target's pod */
+		bool below; /* in a cgroup of the pod that is no container's */
+		const char *name, *cause;
+	} table[] = {
+		{true, false, "sender", "same-pod"},  {true, true, "sender", "same-pod"},
+		{true, true, "runc", "no-grace"},     {false, false, "sender", "other-pod"},
+		{false, true, "sender", "other-pod"},
+	};
+	struct fixture *f = judge_need(state);
+
+	if (f->tree.hier.unified)
+		skip(); /* a cgroup with controllers for others has no processes */
+	for (size_t i = 0; i < LEN(table); i++) {
+		struct box box, other;
+		const struct box *from = table[i].own ? &box : &other;
+		char dir[HIER_PATH_MAX], want[512];
+		struct proc_end end;
+		struct sent sent;
+
+		attach_begin(f);
+		judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
+		judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &other);
+		print_message("%s in a pod's cgroup: %s\n", table[i].name, table[i].cause);
+		make_deep(f, from->pod_dir, table[i].below, dir);
+		send_from_dir(f, table[i].name, dir, from, box.init_pid, SIGKILL, &sent);
+		remove_deep(dir, table[i].below);
+		assert_int_equal(proc_wait(&box.proc, &end), 0);
+		snprintf(want, sizeof(want),
+			 "{'outcome':'killed','cause':'%s','kill_signal':{'number':9,'sender':"
+			 "{'pid':%d,'comm':'%s','pod':{'uid':'%s'},'container':null}},"
+			 "'evidence':{'complete':true,'gaps':[]}}",
+			 table[i].cause, (int)sent.sender, table[i].name, from->uid);
+		judge_match(tracer_await_stop(f->tracer, &box), want);
+		assert_int_equal(box_remove(&box), 0);
+		assert_int_equal(box_remove(&other), 0);
+		attach_end(f);
+	}
+}
+
+/* --- a runtime under another name --- */
+
+static struct {
+	const char *name;
+	char pid[16], number[4];
+} copied;
+
+/* Copies kill(1) and executes the copy, as runc and crun do with themselves (CVE-2019-5736). */
+static void run_copied(struct page *page)
+{
+	static char bytes[65536];
+	char *const argv[] = {"runc", copied.number, copied.pid, NULL}, *const env[] = {NULL};
+	int in = open("/bin/kill", O_RDONLY | O_CLOEXEC), out = memfd_create(copied.name, 0);
+	ssize_t n;
+
+	while ((n = read(in, bytes, sizeof(bytes))) > 0)
+		if (write(out, bytes, (size_t)n) != n)
+			_exit(125);
+	fexecve(out, argv, env);
+	_exit(126);
+}
+
+static void a_runtime_is_one_as_its_own_copy(void **state)
+{
+	static const struct {
+		const char *name, *outcome, *cause, *kind;
+	} table[] = {
+		{"runc_cloned:/proc/self/exe", "killed", "no-grace", "'runtime'"},
+		{"crun_cloned", "killed", "no-grace", "'runtime'"},
+		{"runc.amd64", "killed", "no-grace", "'runtime'"},
+		{".runc-wrapped", "killed", "no-grace", "'runtime'"},
+		{"runcible", "killed", "host", "'host'"},
+		{"crunch_cloned", "killed", "host", "'host'"},
+	};
+	struct fixture *f = judge_need(state);
+
+	for (size_t i = 0; i < LEN(table); i++) {
+		struct proc_spec spec = {.exe = "/bin/kill", .run = run_copied, .no_wait = true};
+		struct proc_end end;
+		struct proc sender;
+		char want[512];
+		struct box box;
+
+		print_message("%s\n", table[i].name);
+		attach_begin(f);
+		judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &box);
+		copied.name = table[i].name;
+		snprintf(copied.pid, sizeof(copied.pid), "%d", (int)box.init_pid);
+		strcpy(copied.number, "-9");
+		assert_int_equal(proc_start(&spec, &sender), 0);
+		snprintf(want, sizeof(want),
+			 "{'outcome':'%s','cause':'%s','kill_signal':{'number':9,'sender':"
+			 "{'pid':%d,'kind':%s}},'evidence':{'complete':true,'gaps':[]}}",
+			 table[i].outcome, table[i].cause, (int)sender.pid, table[i].kind);
+		assert_int_equal(proc_wait(&sender, &end), 0);
+		assert_int_equal(end.status, 0);
+		proc_free(&sender);
+		assert_int_equal(proc_wait(&box.proc, &end), 0);
+		judge_match(tracer_await_stop(f->tracer, &box), want);
+		assert_int_equal(box_remove(&box), 0);
+		attach_end(f);
+	}
+}
+
 /* --- signals without a sender --- */
 
 /* How an init answers, and what its verdict is then. */
@@ -429,6 +541,10 @@ int main(void)
 		      a_sender_beyond_the_quota_of_its_pod_is_no_manager),
 		CLAIM("a thread in another cgroup is where its process is",
 		      a_thread_is_where_its_process_is),
+		CLAIM("a sender in a pod and in no container of it is of that pod",
+		      a_sender_in_the_pod_itself_is_of_the_pod),
+		CLAIM("a runtime that executes a copy of itself is one; a name that begins alike is none",
+		      a_runtime_is_one_as_its_own_copy),
 		CLAIM("what the kernel may have raised has no sender and is no request",
 		      what_the_kernel_may_have_raised_has_no_sender),
 		CLAIM("a request after a timer's signal is complete",

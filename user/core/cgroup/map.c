@@ -98,17 +98,24 @@ static size_t root_len_of(const struct cgmap *map, const char *path, const struc
 	return longest;
 }
 
-static int pod_take(struct cgmap *map, const char *path, const struct cgpath *ident,
-		    struct pod **ret)
+static struct pod *pod_find(const struct cgmap *map, const char *path, const struct cgpath *ident)
 {
 	size_t len = root_len_of(map, path, ident);
 	struct pod *pod = pod_by_uid(map, ident->pod_uid);
-	int r = 0;
 
 	while (pod && (strlen(pod->root) != len || memcmp(pod->root, path, len) != 0))
 		pod = pod->next;
+	return pod;
+}
+
+static int pod_take(struct cgmap *map, const char *path, const struct cgpath *ident,
+		    struct pod **ret)
+{
+	struct pod *pod = pod_find(map, path, ident);
+	int r = 0;
+
 	if (!pod)
-		r = pod_new(map, ident, path, len, &pod);
+		r = pod_new(map, ident, path, root_len_of(map, path, ident), &pod);
 	if (r < 0)
 		return r;
 	pod->refs++;
@@ -400,9 +407,25 @@ struct pod *cgmap_pod(const struct cgmap *map, const char *uid)
 	return pod && !pod->is_double ? pod : NULL;
 }
 
+struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
+{
+	struct cgpath ident = {};
+	size_t len;
+
+	if (!node || node->pod || !node->path || !strstr(node->path, "pod"))
+		return node ? node->pod : NULL;
+	for (len = strlen(node->path); len && ident.kind != CGPATH_POD; len--)
+		if (node->path[len] == '/')
+			cgpath_parse(node->path, len, &ident);
+	if (ident.kind != CGPATH_POD)
+		return NULL;
+	cgtrust_cut(node->trust, &ident);
+	return pod_find(map, node->path, &ident);
+}
+
 struct pod *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node)
 {
-	struct pod *pod = node->pod;
+	struct pod *pod = cgmap_pod_around(map, node);
 
 	return pod && !pod->is_double && map_get(&map->pods, pod->key) == pod ? pod : NULL;
 }

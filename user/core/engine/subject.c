@@ -6,7 +6,7 @@
 void subject_pod(const struct names *names, const struct cgnode *node, struct record_pod *ret)
 {
 	const struct podtab_pod *meta = names_pod(names, node);
-	const struct pod *pod = node ? node->pod : NULL;
+	const struct pod *pod = cgmap_pod_around(names->map, node);
 
 	if (!pod)
 		return;

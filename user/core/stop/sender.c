@@ -256,8 +256,8 @@ static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal
 		return SENDER_RUNTIME;
 	if (has_unplaced(map, sig))
 		return SENDER_UNPLACED;
-	/* In its own cgroup. */
-	return node && node->pod ? SENDER_POD : SENDER_HOST;
+	/* In the pod's own cgroup, or in one below that. */
+	return cgmap_pod_around(map, node) ? SENDER_POD : SENDER_HOST;
 }
 
 static bool is_manager(enum sender_kind kind)
@@ -265,34 +265,15 @@ static bool is_manager(enum sender_kind kind)
 	return kind == SENDER_SYSTEMD || kind == SENDER_KUBELET || kind == SENDER_RUNTIME;
 }
 
-static bool is_below(const char *path, const char *top)
-{
-	size_t len = strlen(top);
-
-	return strncmp(path, top, len) == 0 && path[len] == '/';
-}
-
-/* Whether it is in a container of the pod, in the pod's own cgroup, or in one below that. */
-static bool in_pod(const struct cgnode *node, const struct pod *pod)
-{
-	const struct cgnode *at;
-
-	if (!node || !pod || node->pod)
-		return node && pod && node->pod == pod;
-	LIST_FOREACH(at, &pod->nodes, in_pod)
-		if (at->kind == GRACED_WATCH_POD && at->path && node->path &&
-		    is_below(node->path, at->path))
-			return true;
-	return false;
-}
-
 /*
  * What the kernel itself decided (an rlimit, an OOM kill) is the kernel's even when it happens in
  * the target's own context; a fault there is the process's own.
  */
-static enum relation relation_of(const struct obs_signal *sig, const struct cgnode *target,
-				 const struct sender *s)
+static enum relation relation_of(const struct cgmap *map, const struct obs_signal *sig,
+				 const struct cgnode *target, const struct sender *s)
 {
+	const struct pod *pod = cgmap_pod_around(map, s->node);
+
 	if (s->kind == SENDER_UNKNOWN)
 		return RELATION_UNKNOWN;
 	if (sig->flags & GRACED_SIG_PARENT_DEATH)
@@ -310,7 +291,7 @@ static enum relation relation_of(const struct obs_signal *sig, const struct cgno
 		return RELATION_MANAGER;
 	if (s->kind == SENDER_UNPLACED)
 		return RELATION_UNPLACED;
-	if (in_pod(s->node, target ? target->pod : NULL))
+	if (pod && target && pod == target->pod)
 		return RELATION_SAME_POD;
 	return in_container(s->node) || s->kind == SENDER_POD ? RELATION_OTHER_POD : RELATION_HOST;
 }
@@ -368,7 +349,7 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 	ret->mind = mind_of(sig);
 	ret->node = node;
 	ret->kind = kind_of(map, sig, node, self_pid);
-	ret->relation = relation_of(sig, target, ret);
+	ret->relation = relation_of(map, sig, target, ret);
 	for (int i = 0; i < GRACED_ANCESTORS; i++)
 		if (sig->ancestors[i].pid)
 			memcpy(ret->ancestors[i], sig->ancestors[i].comm, GRACED_COMM_LEN);
