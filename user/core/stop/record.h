@@ -211,6 +211,8 @@ struct record_oom {
 	struct record_process victim;
 	bool init;
 	enum oom_level level;
+	uint64_t limit;	      /* of the container's memory, in bytes; 0: none, or not known */
+	uint64_t level_limit; /* of the memory that ran out; likewise */
 };
 
 /* Why a pod came to a state. */

@@ -102,6 +102,8 @@ static const struct rec_field OOM[] = {
 	UINT("level_id", oom.level_id),
 	UINT("flags", oom.flags),
 	PROC("", oom.victim),
+	UINT("limit", oom.limit),
+	UINT("level_limit", oom.level_limit),
 };
 
 static const struct rec_field READ_COUNTS[] = {

@@ -4,6 +4,7 @@
 #include "wire/text/journal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -245,6 +246,16 @@ static void add_signal(struct buf *out, const struct record *record)
 	add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
 }
 
+/* A pod has a sandbox beside its containers, so that its limit is reached before an equal one of
+ * a container. */
+static void say_limits(struct buf *out, const struct record_oom *oom)
+{
+	if (oom->level_limit)
+		buf_printf(out, ", limit %" PRIu64 " bytes", oom->level_limit);
+	if (oom->limit && oom->level != OOM_LEVEL_CONTAINER)
+		buf_printf(out, " (the container's limit: %" PRIu64 " bytes)", oom->limit);
+}
+
 static void add_oom(struct buf *out, const struct record *record)
 {
 	const struct record_oom *oom = &record->oom;
@@ -254,8 +265,10 @@ static void add_oom(struct buf *out, const struct record *record)
 	say_subject(out, &oom->pod, &oom->container);
 	buf_adds(out, ": the OOM killer took ");
 	add_text(out, oom->victim.comm ? oom->victim.comm : "");
-	buf_printf(out, "[%u]%s; memory ran out: %s\n", oom->victim.pid,
+	buf_printf(out, "[%u]%s; memory ran out: %s", oom->victim.pid,
 		   oom->init ? ", its init" : "", oom_level_name(oom->level));
+	say_limits(out, oom);
+	buf_addc(out, '\n');
 	add_subject(out, &oom->pod, &oom->container);
 	add_process(out, &oom->victim);
 	add_number(out, "GRACED_INIT", oom->init);
