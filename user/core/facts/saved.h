@@ -84,7 +84,10 @@ struct kept_signal {
 	struct graced_proc sender;
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
 	uint64_t taken_ns, dropped_ns; /* as struct stop_signal has them, like the next two */
+	uint64_t exec_ns;	       /* of the request: as struct stop has it */
 	bool passed;
+	bool inferred;
+	uint32_t n_others; /* of a request beside the one that counts: how many there were */
 	char target_comm[GRACED_COMM_LEN];
 	uint32_t hearing; /* STOP_SHELL, or 0 */
 	/* Of the candidate, as struct stop_candidate has them. */
