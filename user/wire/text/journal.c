@@ -154,6 +154,21 @@ static void say_unheard(struct buf *out, enum unheard reason)
 		buf_adds(out, sentences[reason]);
 }
 
+/* False: not of that reason, or not enough is known. */
+static bool say_before_exec(struct buf *out, const struct record_stop *stop)
+{
+	char after[DURATION_SIZE];
+	uint64_t after_ns;
+	const char *comm = record_before_exec(stop, &after_ns);
+
+	if (!comm)
+		return false;
+	buf_printf(out, " came %s after the start, when PID 1 was still ",
+		   duration_format(after_ns, after));
+	add_text(out, comm);
+	return true;
+}
+
 static void say_stop(struct buf *out, const struct record_stop *stop)
 {
 	char took[DURATION_SIZE], name[SIGNAME_SIZE];
@@ -166,7 +181,8 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	if (stop->stop_signal.known) {
 		buf_printf(out, "; %s", signame_format(stop->stop_signal.number, name));
 		say_sender(out, &stop->stop_signal.sender);
-		say_unheard(out, stop->reason);
+		if (!say_before_exec(out, stop))
+			say_unheard(out, stop->reason);
 	}
 	if (stop->kill_signal.known) {
 		buf_adds(out, "; SIGKILL");
