@@ -33,6 +33,7 @@ GRACED_SHARED const volatile int cfg_ssid;	     /* css_set.subsys[]; -1: default
 GRACED_SHARED const volatile __u32 cfg_hierarchy_id; /* of the hierarchy of the containers */
 GRACED_SHARED const volatile __u64 cfg_wake_bytes;   /* wake the reader at this many queued */
 GRACED_SHARED const volatile bool cfg_memory_ids;    /* memory cgroups share those ids */
+GRACED_SHARED const volatile __u64 cfg_page_bytes;   /* never 0 */
 GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
 GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
 /* Cgroups that users other than root make may be containers. */

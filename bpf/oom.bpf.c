@@ -24,9 +24,15 @@ typedef struct {
 	long long counter;
 } atomic64_t;
 
+struct page_counter {
+	unsigned long max;
+};
+
 struct mem_cgroup___oom {
 	struct cgroup_subsys_state css;
+	struct page_counter memory;
 	bool oom_group;
+	atomic64_t memory_events[1]; /* on v2 with those of the cgroups below */
 	atomic64_t memory_events_local[1];
 };
 #pragma clang attribute pop
@@ -38,18 +44,22 @@ struct mem_cgroup___oom {
  * takes no function for a global one.
  */
 struct {
-	__u64 id;     /* whose count moved; 0: none */
-	__u32 moved;  /* how many levels' counts moved */
-	bool watched; /* a level had an entry */
-	bool below;   /* a count below the container is not zero */
-	bool unknown; /* a level had no base line, or was not looked at */
-	bool group;   /* a level is killed as a whole */
+	__u64 id;	   /* whose count moved; 0: none, or one below the container */
+	__u64 below;	   /* the sum of the counts below the container, on the victim's path */
+	__u64 limit;	   /* of the container's memory, as in graced_ev_oom */
+	__u64 level_limit; /* of the level whose count moved */
+	__u32 moved;	   /* how many levels' counts moved */
+	bool watched;	   /* a level had an entry */
+	bool moved_below;  /* the one that moved is below the container */
+	bool unknown;	   /* a level had no base line, or was not looked at */
+	bool group;	   /* a level is killed as a whole */
 } levels;
 
 struct {
 	__u64 killer;
 	__u64 at_ns;
 	__u64 level_id;
+	__u64 level_limit;
 	__u64 mm; /* the victim's memory, a number */
 	__u64 marker;
 	__u32 flags;
@@ -61,30 +71,68 @@ struct {
 	__u64 task; /* the thread, a number */
 } kill;
 
+static __always_inline struct mem_cgroup___oom *memcg_of(struct cgroup_subsys_state *css)
+{
+	return (void *)css - bpf_core_field_offset(struct mem_cgroup___oom, css);
+}
+
+/* events: the address of an array of counts. */
+static __always_inline __u64 oom_count(void *events)
+{
+	__u64 index = bpf_core_enum_value(enum memcg_memory_event___oom, MEMCG_OOM___oom);
+	__u64 count = 0;
+
+	if (index <= 64)
+		bpf_probe_read_kernel(&count, sizeof(count), events + index * sizeof(count));
+	return count;
+}
+
 static __always_inline __u64 oom_events(struct cgroup_subsys_state *css)
 {
-	struct mem_cgroup___oom *memcg;
-	__u64 index, count = 0;
-
 	if (!bpf_core_field_exists(struct mem_cgroup___oom, memory_events_local))
 		return 0;
-	memcg = (void *)css - bpf_core_field_offset(struct mem_cgroup___oom, css);
-	index = bpf_core_enum_value(enum memcg_memory_event___oom, MEMCG_OOM___oom);
-	if (index > 64)
-		return 0;
-	bpf_probe_read_kernel(&count, sizeof(count),
-			      (void *)&memcg->memory_events_local + index * sizeof(count));
-	return count;
+	return oom_count(&memcg_of(css)->memory_events_local);
+}
+
+/* A count of pages that bytes do not hold is no limit (PAGE_COUNTER_MAX). */
+static __always_inline __u64 limit_of(struct cgroup_subsys_state *css)
+{
+	__u64 pages = BPF_CORE_READ(memcg_of(css), memory.max);
+
+	return pages < ~0ULL / 2 / cfg_page_bytes ? pages * cfg_page_bytes : 0;
 }
 
 static __always_inline bool oom_group(struct cgroup_subsys_state *css)
 {
-	struct mem_cgroup___oom *memcg;
-
 	if (!bpf_core_field_exists(struct mem_cgroup___oom, oom_group))
 		return false;
-	memcg = (void *)css - bpf_core_field_offset(struct mem_cgroup___oom, css);
-	return BPF_CORE_READ(memcg, oom_group);
+	return BPF_CORE_READ(memcg_of(css), oom_group);
+}
+
+/*
+ * Below a container no level has a base line of its own. On v2 the container's count with those
+ * below it, less its own, moves with any of them; the path has to have one that may have moved. On
+ * v1, and where memory_localevents is set, only a sum that is higher than on any path before is
+ * sure to have moved. Both only grow.
+ */
+static __always_inline void below_look(struct graced_watch *w, struct cgroup_subsys_state *css,
+				       __u64 own)
+{
+	__u64 below = oom_count(&memcg_of(css)->memory_events) - own, seen = w->oom_below;
+	bool with_below = below >= levels.below;
+
+	if (!with_below)
+		below = levels.below;
+	if (below > seen)
+		w->oom_below = below;
+	if (levels.watched || !levels.below)
+		return;
+	if (!w->oom_known || (!with_below && below <= seen)) {
+		levels.unknown = true;
+	} else if (below > seen) {
+		levels.moved++;
+		levels.moved_below = true;
+	}
 }
 
 /*
@@ -94,12 +142,15 @@ static __always_inline bool oom_group(struct cgroup_subsys_state *css)
 __noinline __u64 level_look(__u64 css)
 {
 	struct cgroup_subsys_state *at = (void *)css;
-	__u64 now = oom_events(at);
+	__u64 now = oom_events(at), limit = limit_of(at);
 	__u64 id = BPF_CORE_READ(at, cgroup, kn, id);
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
 
 	levels.group |= oom_group(at);
 	if (w) {
+		below_look(w, at, now);
+		if (!levels.watched)
+			levels.limit = limit;
 		levels.watched = true;
 		/* Above the pod it is the node's memory; a count of 0 never moved. */
 		if (!w->oom_known) {
@@ -107,11 +158,12 @@ __noinline __u64 level_look(__u64 css)
 		} else if (w->oom_seen != now) {
 			levels.moved++;
 			levels.id = id;
+			levels.level_limit = limit;
 		}
 		w->oom_seen = now;
 		w->oom_known = 1;
-	} else if (!levels.watched && now) {
-		levels.below = true;
+	} else if (!levels.watched) {
+		levels.below += now;
 	}
 	return (__u64)BPF_CORE_READ(at, parent);
 }
@@ -160,9 +212,7 @@ static __always_inline __u32 level_flags(void)
 	if (!cfg_memory_ids || levels.moved > 1)
 		return 0;
 	if (levels.moved == 1)
-		return GRACED_OOM_LEVEL_KNOWN;
-	if (levels.below)
-		return GRACED_OOM_LEVEL_KNOWN | GRACED_OOM_BELOW;
+		return GRACED_OOM_LEVEL_KNOWN | (levels.moved_below ? GRACED_OOM_BELOW : 0);
 	return levels.unknown ? 0 : GRACED_OOM_LEVEL_KNOWN;
 }
 
@@ -175,6 +225,7 @@ static __always_inline void level_settle(bool shared)
 	    now - last.at_ns > GROUP_GAP_NS) {
 		last.killer = killer;
 		last.level_id = levels.id;
+		last.level_limit = levels.level_limit;
 		last.flags = level_flags();
 	}
 	last.at_ns = now;
@@ -196,6 +247,8 @@ static __always_inline void record(struct graced_watch *w, const struct graced_p
 		ev->flags |= GRACED_OOM_INIT;
 	ev->pad = 0;
 	ev->victim = *victim;
+	ev->limit = levels.limit;
+	ev->level_limit = last.level_limit;
 	emit_end(ev, GRACED_SOON);
 }
 

@@ -272,20 +272,23 @@ struct graced_ev_oom {
 	__u32 flags;
 	__u32 pad;
 	struct graced_proc victim;
+	__u64 limit;	   /* of the memory of the victim's container, in bytes; 0: none */
+	__u64 level_limit; /* of level_id's; 0: none, or not known */
 };
 
 /* Map values. */
 
 struct graced_watch {
-	__u32 kind;	/* enum graced_watch_kind */
-	__u32 level;	/* depth below the root of the hierarchy, root 0 */
-	__u64 owner_id; /* whose quota the entry is charged to */
-	__u64 sigmask;	/* signals recorded for its init: bit n-1 for signal n, never CHLD, CONT
-			 * and URG; 0: the default */
-	__u64 oom_seen; /* OOM events of this very level seen so far */
+	__u32 kind;	 /* enum graced_watch_kind */
+	__u32 level;	 /* depth below the root of the hierarchy, root 0 */
+	__u64 owner_id;	 /* whose quota the entry is charged to */
+	__u64 sigmask;	 /* signals recorded for its init: bit n-1 for signal n, never CHLD, CONT
+			  * and URG; 0: the default */
+	__u64 oom_seen;	 /* OOM events of this very level seen so far */
+	__u64 oom_below; /* ... and of those below it */
 	__u64 bucket_at_ns;
 	__u32 bucket_left; /* as __s32: CPUs that race may take more than there is */
-	__u32 oom_known;   /* oom_seen is a true base line */
+	__u32 oom_known;   /* these are a true base line */
 	struct graced_counts counts;
 	__u64 outside_at_ns; /* a bucket like the other, for what others send */
 	__u32 outside_left;

@@ -221,6 +221,40 @@ static void a_shell_in_front_is_told_with_what_is_behind_it(void **state)
 	audited_play(state, roles, LEN(roles));
 }
 
+#define WORKER "sh -c 'sleep 1000; true' & "
+
+static void what_keeps_a_container_is_not_its_app(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"run", "/bin/sh", "-c", WORKER READY "exec sleep 1000"},
+		 .in_call = SYS_clock_nanosleep,
+		 .says = "{'verdict':'deaf','reason':'placeholder','shell':null,"
+			 "'worker':{'comm':'sh','ns_pid':2}}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		{{"run", "/bin/sh", "-c", WORKER WORKER READY "exec sleep 1000"},
+		 .in_call = SYS_clock_nanosleep,
+		 .says = "{'verdict':'deaf','reason':'placeholder','worker':null}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		/* The worker was left to PID 1, as a daemon is. */
+		{{"run", "/bin/sh", "-c", "(" WORKER ") ; " READY "tail -f /dev/null; true"},
+		 .in_call = SYS_wait4,
+		 .sleeps = true,
+		 .says = "{'verdict':'deaf','reason':'shell','worker':null}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+		/* Alone it is no more than an app without a handler. */
+		{{"run", "/bin/sh", "-c", READY "exec sleep 1000"},
+		 .in_call = SYS_clock_nanosleep,
+		 .says = "{'verdict':'deaf','reason':'no-handler','worker':null}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
 /* The signal is taken, and nothing comes of it until the child has ended. */
 static void a_trap_waits_for_the_child_in_front(void **state)
 {
@@ -267,6 +301,9 @@ int main(void)
 		      who_ignores_or_blocks_it_for_nobody_does_not_hear),
 		CLAIM("a shell in front is told with the app behind it",
 		      a_shell_in_front_is_told_with_what_is_behind_it),
+		CLAIM("an init that only keeps the container there is told from the one process that "
+		      "works beside it",
+		      what_keeps_a_container_is_not_its_app),
 		CLAIM("a shell's trap waits for the child in front",
 		      a_trap_waits_for_the_child_in_front),
 	};

@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #define MIB	  (1024 * 1024)
+/* More than there is; the kernel rounds it to its highest. */
+#define NO_LIMIT  INT64_MAX
+#define SANDBOX	  (4 * MIB)
 #define CONTAINER "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static int setup(void **state)
@@ -91,7 +94,115 @@ static void the_level_is_that_of_the_limit(void **state)
 	expect_level(&s, GRACED_OOM_LEVEL_KNOWN, kernhalf_id(s.container));
 	limit(&s, s.below, 16 * MIB);
 	expect_level(&s, GRACED_OOM_LEVEL_KNOWN | GRACED_OOM_BELOW, 0);
+	expect_level(&s, GRACED_OOM_LEVEL_KNOWN | GRACED_OOM_BELOW, 0);
+	/* What was counted below before is no reason to take the next for one of there. */
+	limit(&s, s.below, NO_LIMIT);
+	expect_level(&s, GRACED_OOM_LEVEL_KNOWN, kernhalf_id(s.container));
+	limit(&s, s.container, NO_LIMIT);
+	expect_level(&s, k->tree.hier.unified ? GRACED_OOM_LEVEL_KNOWN : 0, 0);
 	assert_int_equal(cg_sweep(s.container), 0);
+}
+
+/* A sandbox beside the container, whose memory is the pod's, too. */
+static pid_t start_sandbox(const struct scene *s, const char *dir)
+{
+	const size_t size = SANDBOX;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(hier_make(&s->k->tree.hier, dir, false), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		void *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
+
+		if (all == MAP_FAILED || cg_enter(dir, getpid()))
+			_exit(1);
+		memset(all, 1, size);
+		(void)!write(ready[1], "", 1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+/* The first number in a cgroup's file that follows the word, or the first if that is NULL. */
+static uint64_t number_in(const char *dir, const char *name, const char *after)
+{
+	char path[HIER_PATH_MAX + 64], word[64] = "";
+	unsigned long long number = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%.500s/%s", dir, name);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (after && strcmp(word, after) != 0)
+		assert_int_equal(fscanf(file, "%63s", word), 1);
+	assert_int_equal(fscanf(file, "%llu", &number), 1);
+	fclose(file);
+	return number;
+}
+
+/* Whether the limit of a cgroup itself was hit: v2 counts that, v1 has the peak, which is less than
+ * the sandbox's memory below the limit then. */
+static bool was_hit(const struct scene *s, const char *dir)
+{
+	if (s->k->tree.hier.unified)
+		return number_in(dir, "memory.events.local", "max") > 0;
+	return number_in(dir, "memory.max_usage_in_bytes", NULL) > 32 * MIB - SANDBOX / 2;
+}
+
+/* A limit that is the container's and the pod's: the sandbox's memory counts to the pod's alone. */
+static void an_equal_limit_of_the_pod_is_reached_first(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	const char *pod = k->tree.root;
+	char sandbox[HIER_PATH_MAX];
+	struct scene s;
+	pid_t pid;
+
+	if (!k->tree.hier.memory)
+		skip();
+	make(k, &s);
+	snprintf(sandbox, sizeof(sandbox), "%.400s/sandbox", pod);
+	pid = start_sandbox(&s, sandbox);
+	limit(&s, pod, 32 * MIB);
+	limit(&s, s.container, 32 * MIB);
+	if (!k->tree.hier.unified)
+		assert_int_equal(cg_write(pod, "memory.max_usage_in_bytes", "0"), 0);
+	assert_false(was_hit(&s, pod));
+	run_out(s.below);
+	kernhalf_drain(k);
+	assert_true(was_hit(&s, pod));
+	assert_false(was_hit(&s, s.container));
+	assert_int_equal(k->n_ooms, 1);
+	assert_int_equal(k->ooms[0].level_id, kernhalf_id(pod));
+	assert_true(k->ooms[0].flags & GRACED_OOM_LEVEL_KNOWN);
+	assert_int_equal(k->ooms[0].limit, 32 * MIB);
+	assert_int_equal(k->ooms[0].level_limit, 32 * MIB);
+
+	/* A larger one of the pod is not, and what has no limit has none. */
+	limit(&s, pod, 64 * MIB);
+	expect_level(&s, GRACED_OOM_LEVEL_KNOWN, kernhalf_id(s.container));
+	assert_int_equal(k->ooms[0].level_limit, 32 * MIB);
+	assert_true(was_hit(&s, s.container));
+	limit(&s, s.container, NO_LIMIT);
+	expect_level(&s, GRACED_OOM_LEVEL_KNOWN, kernhalf_id(pod));
+	assert_int_equal(k->ooms[0].limit, 0);
+	assert_int_equal(k->ooms[0].level_limit, 64 * MIB);
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(cg_sweep(sandbox), 0);
+	assert_int_equal(cg_sweep(s.container), 0);
+	limit(&s, pod, NO_LIMIT);
+	kernhalf_drain(k);
 }
 
 /* What runs in a container may make cgroups as deep as it likes. */
@@ -128,6 +239,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("where memory ran out is found however far below the container the victim is",
 		      the_level_is_found_from_any_depth),
+		CLAIM("a pod's limit that equals its container's is reached first, and both are "
+		      "recorded",
+		      an_equal_limit_of_the_pod_is_reached_first),
 		/* Leaves nothing watched. */
 		CLAIM("where memory ran out is the level of the limit, below and above a container, too",
 		      the_level_is_that_of_the_limit),

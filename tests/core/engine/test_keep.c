@@ -52,6 +52,22 @@ static bool same_cause(const struct record_stop *want, const struct record_stop 
 	       got->cause == CAUSE_UNKNOWN && got->gaps & GAP(DAEMON_DOWN);
 }
 
+static bool same_request(const struct record_request *a, const struct record_request *b)
+{
+	return a->number == b->number && a->result == b->result && a->at_ns == b->at_ns &&
+	       a->taken_ns == b->taken_ns && a->dropped_ns == b->dropped_ns &&
+	       a->reason == b->reason && same_text(a->target_comm, b->target_comm) &&
+	       a->sender == b->sender && a->process.pid == b->process.pid;
+}
+
+static bool same_requests(const struct record_stop *a, const struct record_stop *b)
+{
+	for (size_t i = 0; i < RECORD_REQUESTS; i++)
+		if (!same_request(a->requests + i, b->requests + i))
+			return false;
+	return a->n_requests == b->n_requests && a->inferred == b->inferred;
+}
+
 /* gaps: what it has besides that of the restart. */
 static const char *difference(const struct record_stop *want, uint32_t gaps,
 			      const struct record_stop *got)
@@ -61,8 +77,11 @@ static const char *difference(const struct record_stop *want, uint32_t gaps,
 	if (gaps != (got->gaps & ~GAP(DAEMON_DOWN)))
 		return "gaps";
 	if (!same_signal(&want->stop_signal, &got->stop_signal) ||
-	    !same_signal(&want->kill_signal, &got->kill_signal) || want->deaf != got->deaf)
+	    !same_signal(&want->kill_signal, &got->kill_signal) || want->deaf != got->deaf ||
+	    want->reason != got->reason)
 		return "signals";
+	if (!same_requests(want, got))
+		return "requests";
 	if (want->exit.known != got->exit.known || want->exit.status != got->exit.status ||
 	    want->exit.at_ns != got->exit.at_ns || want->latency_ns != got->latency_ns ||
 	    want->empty_ns != got->empty_ns)

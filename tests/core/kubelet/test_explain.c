@@ -2,6 +2,7 @@
 /* Claims about core/kubelet/explain and core/kubelet/controller. */
 #include "core/kubelet/explain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -311,9 +312,177 @@ static void test_names(void **state)
 	assert_null(explain_from_name(EXPLAIN_FROM_COUNT));
 }
 
+/* The notes of a pod, in order: their words, separated by spaces. */
+static const char *notes_of(const struct podmake *m, int64_t now_wall_ns)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct explain_in in = {.minor = 36, .pod = &m->pod, .now_wall_ns = now_wall_ns};
+	static char words[512];
+	struct explain e;
+
+	assert_int_equal(explain_pod(&in, &arena, &e), 0);
+	words[0] = '\0';
+	for (size_t i = 0; i < e.n_notes; i++)
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s(%s)",
+			 i ? " " : "", explain_topic_name(e.notes[i].topic), e.notes[i].about);
+	return words;
+}
+
+#define DELETED_NS INT64_C(1000000000000)
+#define LONG_AFTER (DELETED_NS + EXPLAIN_OVERDUE_NS)
+
+static void start_scheduled(struct podmake *m)
+{
+	start(m, "", "Running");
+	podmake_condition(m, PODCOND_SCHEDULED, "True");
+	podmake_status(m, "a", PODOBJ_RUNNING)->ready = true;
+}
+
+static void start_deleted(struct podmake *m)
+{
+	start_scheduled(m);
+	m->pod.deleting = true;
+	m->pod.deleted_wall_ns = DELETED_NS;
+	m->pod.has_deletion_grace = true;
+	m->pod.deletion_grace_s = 30;
+}
+
+static void test_finalizers(void **state)
+{
+	static const char *const finalizers[] = {"x/y", "batch.kubernetes.io/job-tracking"};
+	struct podmake m = {};
+
+	start_scheduled(&m);
+	m.pod.finalizers = finalizers;
+	m.pod.n_finalizers = 2;
+	assert_string_equal(notes_of(&m, LONG_AFTER), "");
+	start_deleted(&m);
+	m.pod.finalizers = finalizers;
+	m.pod.n_finalizers = 2;
+	assert_string_equal(notes_of(&m, DELETED_NS),
+			    "finalizer(x/y) finalizer(batch.kubernetes.io/job-tracking)");
+	/* The kubelet has confirmed the deletion. */
+	m.pod.deletion_grace_s = 0;
+	assert_string_equal(notes_of(&m, LONG_AFTER),
+			    "finalizer(x/y) finalizer(batch.kubernetes.io/job-tracking)");
+}
+
+static void test_overdue(void **state)
+{
+	struct podmake m = {};
+
+	start_deleted(&m);
+	assert_string_equal(notes_of(&m, LONG_AFTER - 1), "");
+	assert_string_equal(notes_of(&m, LONG_AFTER), "deletion-overdue()");
+	m.pod.deleted_wall_ns = INT64_MIN;
+	assert_string_equal(notes_of(&m, INT64_MAX), "");
+	m.pod.deleted_wall_ns = DELETED_NS;
+	/* As the controller of nodes leaves it when the node goes silent. */
+	podmake_condition(&m, PODCOND_CONTAINERS_READY, "True");
+	podmake_condition(&m, PODCOND_READY, "False");
+	assert_string_equal(notes_of(&m, LONG_AFTER), "node-silent()");
+	m.conditions[2].reason = "ReadinessGatesNotReady";
+	assert_string_equal(notes_of(&m, LONG_AFTER), "deletion-overdue()");
+	m.pod.status.reason = "NodeLost";
+	assert_string_equal(notes_of(&m, LONG_AFTER), "node-silent()");
+	m.pod.node = "";
+	assert_string_equal(notes_of(&m, LONG_AFTER), "");
+}
+
+static void test_beside(void **state)
+{
+	static const struct {
+		enum meta_restart_policy policy;
+		int32_t code;
+		bool regular, deleting;
+		const char *notes;
+	} want[] = {
+		{META_RESTART_NEVER, 0, true, false, "runs-beside(log)"},
+		{META_RESTART_NEVER, 1, true, false, "runs-beside(log)"},
+		{META_RESTART_ON_FAILURE, 0, true, false, "runs-beside(log)"},
+		{META_RESTART_ON_FAILURE, 1, true, false, ""},
+		{META_RESTART_ALWAYS, 0, true, false, ""},
+		{META_RESTART_NEVER, 0, true, true, ""},
+		{META_RESTART_NEVER, 0, false, false, ""},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct podmake m = {};
+
+		start_scheduled(&m);
+		m.pod.owner_kind = "Job";
+		m.pod.restart_policy = want[i].policy;
+		m.pod.deleting = want[i].deleting;
+		m.statuses[0].state = podmake_end(want[i].code, "");
+		if (want[i].regular) {
+			podmake_container(&m, "log");
+			podmake_status(&m, "log", PODOBJ_RUNNING);
+		} else {
+			podmake_sidecar(&m, "log");
+			podmake_init_status(&m, "log", PODOBJ_RUNNING);
+		}
+		if (strcmp(notes_of(&m, 1), want[i].notes) != 0)
+			fail_msg("%zu: %s", i, notes_of(&m, 1));
+	}
+}
+
+static void test_oom_child(void **state)
+{
+	static const struct {
+		int32_t code;
+		const char *reason, *notes;
+	} want[] = {
+		{143, "OOMKilled", "oom-not-init(a)"},
+		{0, "OOMKilled", "oom-not-init(a)"},
+		{137, "OOMKilled", ""},
+		{143, "Error", ""},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct podmake m = {};
+
+		start_scheduled(&m);
+		m.statuses[0].state = podmake_end(want[i].code, want[i].reason);
+		if (strcmp(notes_of(&m, 1), want[i].notes) != 0)
+			fail_msg("%d %s: %s", want[i].code, want[i].reason, notes_of(&m, 1));
+		/* Of a container that runs again its last end counts. */
+		m.statuses[0].last = m.statuses[0].state;
+		m.statuses[0].state.kind = PODOBJ_RUNNING;
+		assert_string_equal(notes_of(&m, 1), want[i].notes);
+	}
+}
+
+static void test_scheduled(void **state)
+{
+	struct podmake m = {};
+
+	start_scheduled(&m);
+	assert_string_equal(notes_of(&m, 1), "");
+	m.pod.is_static = true;
+	assert_string_equal(notes_of(&m, 1), "scheduled-by-kubelet()");
+	m.pod.is_static = false;
+	m.conditions[0].status = "False";
+	assert_string_equal(notes_of(&m, 1), "scheduled-by-kubelet()");
+	m.pod.node = "";
+	m.pod.status.containers.n = 0;
+	assert_string_equal(notes_of(&m, 1), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("a finalizer holds the object of a pod that is being deleted, and no other",
+		      test_finalizers),
+		CLAIM("a deletion is overdue a minute after its grace period, and a silent node is "
+		      "known by what its controller marked",
+		      test_overdue),
+		CLAIM("a regular container that runs on beside one that is done for good is named, "
+		      "but not a sidecar",
+		      test_beside),
+		CLAIM("OOMKilled with another exit code than SIGKILL's is not of PID 1",
+		      test_oom_child),
+		CLAIM("PodScheduled that no scheduler wrote is said to be the kubelet's",
+		      test_scheduled),
 		CLAIM("a deleted pod ends by its exit codes, if its kubelet knows that",
 		      test_deleted),
 		CLAIM("a phase that is terminal at the API stands", test_api_is_final),

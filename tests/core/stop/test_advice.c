@@ -98,6 +98,45 @@ static void the_sentence_names_the_pids_that_matter(void **state)
 	assert_string_equal(in_short(&out, &r), "it is stopped: kill -CONT 1012");
 }
 
+/* Of several processes none is the application for sure. */
+static void what_keeps_a_container_is_not_the_app(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct audit_record r = plain();
+
+	r.audit = (struct audit){AUDIT_DEAF, AUDIT_PLACEHOLDER, 0};
+	r.facts.workers = 1;
+	assert_string_equal(why(&out, AUDIT_PLACEHOLDER, &r),
+			    "sh (pid 1012) is not the application: node (pid 1015) is, and never "
+			    "gets SIGTERM");
+	r.has_app = false;
+	r.facts.workers = 2;
+	assert_non_null(strstr(why(&out, AUDIT_PLACEHOLDER, &r), "is, is not known"));
+	assert_non_null(strstr(advice_remedy(AUDIT_PLACEHOLDER), "in the foreground as PID 1"));
+}
+
+static void what_is_called_a_placeholder(void **state)
+{
+	static const struct {
+		const char *exe, *comm;
+		bool is;
+	} want[] = {
+		{"tail", "tail", true},
+		{"sleep", "sleep", true},
+		{"cat", "cat", true},
+		{"busybox", "tail", true},
+		{"", "sleep", true},
+		{"coreutils", "cat", true},
+		{"bash", "tail", false},
+		{"nginx", "sleep", false},
+		{"tailscaled", "tailscaled", false},
+		{"busybox", "sh", false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++)
+		assert_int_equal(audit_is_placeholder(want[i].exe, want[i].comm), want[i].is);
+}
+
 static void a_frozen_one_is_thawed_before_anything_else(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
@@ -139,6 +178,10 @@ static void names_of_processes_are_made_printable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("of an init that is not the application the only worker is named, and of several "
+		      "none",
+		      what_keeps_a_container_is_not_the_app),
+		CLAIM("what shows a file or waits is no application", what_is_called_a_placeholder),
 		CLAIM("each reason and warning says why, and what to do",
 		      each_reason_and_warning_says_why_and_what_to_do),
 		CLAIM("each trouble has a word for the column",

@@ -464,7 +464,7 @@ static void test_unified(void **state)
 {
 	struct tree *t = *state;
 	struct cgfs *cgfs;
-	uint64_t oom = 9;
+	uint64_t oom = 9, below = 9;
 
 	assert_int_equal(cgfs_open(t->dir, true, &cgfs), 0);
 	make(t, "/a");
@@ -472,14 +472,17 @@ static void test_unified(void **state)
 	put(t, "/a/cgroup.procs", "");
 	put(t, "/a/cgroup.events", "populated 1\nfrozen 0\n");
 	put(t, "/a/memory.events.local", "low 0\noom_kill 7\noom 3\n");
+	put(t, "/a/memory.events", "low 0\noom_kill 9\noom 5\n");
 	put(t, "/b/cgroup.events", "populated 0\n");
 	put(t, "/b/cgroup.procs", "44\n");
+	put(t, "/b/memory.events.local", "oom 1\n");
 	assert_true(cgfs_populated(cgfs, "/a"));
 	assert_false(cgfs_populated(cgfs, "/b"));
-	assert_int_equal(cgfs_oom_events(cgfs, "/a", &oom), 0);
+	assert_int_equal(cgfs_oom_events(cgfs, "/a", &oom, &below), 0);
 	assert_int_equal(oom, 3);
-	assert_int_equal(cgfs_oom_events(cgfs, "/b", &oom), -ENOENT);
-	assert_int_equal(cgfs_oom_events(t->cgfs, "/a", &oom), -ENOENT);
+	assert_int_equal(below, 2);
+	assert_int_equal(cgfs_oom_events(cgfs, "/b", &oom, &below), -ENOENT);
+	assert_int_equal(cgfs_oom_events(t->cgfs, "/a", &oom, &below), -ENOENT);
 	assert_int_equal(oom, 3);
 	cgfs_free(cgfs);
 }

@@ -165,15 +165,20 @@ int hier_make(const struct hier *hier, const char *dir, bool delegate)
 
 int hier_limit_memory(const struct hier *hier, const char *dir, uint64_t bytes)
 {
+	static const char memory_v1[] = "memory.limit_in_bytes";
+	static const char with_swap_v1[] = "memory.memsw.limit_in_bytes";
 	char text[24];
 	int r;
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
-	r = cg_write(dir, hier->unified ? "memory.max" : "memory.limit_in_bytes", text);
+	if (!hier->unified)
+		/* At each moment that of memory is at most that of both: higher ones go up first. */
+		(void)cg_write(dir, with_swap_v1, text);
+	r = cg_write(dir, hier->unified ? "memory.max" : memory_v1, text);
 	if (r)
 		return r;
 	r = hier->unified ? cg_write(dir, "memory.swap.max", "0")
-			  : cg_write(dir, "memory.memsw.limit_in_bytes", text);
+			  : cg_write(dir, with_swap_v1, text);
 	return r == -ENOENT ? 0 : r;
 }
 

@@ -54,6 +54,73 @@ static void deaf(struct world *w)
 	world_gone(w, SEC(31), CG_D1, NULL);
 }
 
+static void take(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
+		 uint32_t sig)
+{
+	const struct obs obs = {
+		.type = OBS_TAKEN,
+		.at_ns = at,
+		.taken = {.id = id, .pid = proc->pid, .sig = sig},
+	};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+/* More requests than there is room for: dropped, heard, from beside, from inside. */
+static void asked_often(struct world *w)
+{
+	struct graced_proc hook = P_A1;
+	struct shot stop = {
+		.sig = 15,
+		.result = 1,
+		.flags = GRACED_SIG_GROUP | GRACED_SIG_SHIELDED | GRACED_SIG_DFL,
+		.from = &P_SHELL,
+		.to = &P_A1,
+	};
+
+	hook.pid++;
+	hook.start_ns++;
+	world_open(w, &GRACE_30);
+	world_init(w, SEC(10), CG_A1, &P_A1);
+	world_init(w, SEC(10), CG_A2, &P_A2);
+	world_shot(w, SEC(20), CG_A1, &stop);
+	world_from(w, SEC(21), CG_A1, &P_A1, 3, &P_A2);
+	for (unsigned int i = 0; i < 3; i++)
+		world_from(w, SEC(22 + i), CG_A1, &P_A1, 2, &P_SHELL);
+	world_from(w, SEC(25), CG_A1, &P_A1, 3, &hook);
+	world_managed(w, SEC(26), CG_A1, &P_A1, 15);
+	take(w, SEC(26) + US(10), CG_A1, &P_A1, 15);
+	world_exit(w, SEC(28), CG_A1, &P_A1, EXIT(0));
+	world_empty(w, SEC(28) + US(30), CG_A1);
+	world_gone(w, SEC(29), CG_A1, NULL);
+}
+
+/* A shell drops the signal and executes the server after that. */
+static void before_exec(struct world *w)
+{
+	const struct shot stop = {
+		.sig = 15,
+		.result = 1,
+		.flags = GRACED_SIG_GROUP | GRACED_SIG_SHIELDED | GRACED_SIG_DFL,
+		.from = &P_RUNC,
+		.to = &P_D1,
+		.parents = {&P_SHIM},
+	};
+	const struct obs exit = {
+		.type = OBS_EXIT,
+		.at_ns = SEC(30) + US(100),
+		.exit = {.id = CG_D1, .proc = P_D1, .status = 9, .exec_ns = SEC(20) + MSEC(700)},
+	};
+
+	world_open(w, NULL);
+	world_init(w, SEC(10), CG_D1, &P_D1);
+	world_shot(w, SEC(20), CG_D1, &stop);
+	world_managed(w, SEC(30), CG_D1, &P_D1, 9);
+	assert_int_equal(world_tell(w, &exit), 0);
+	world_empty(w, SEC(30) + US(300), CG_D1);
+	world_gone(w, SEC(31), CG_D1, NULL);
+}
+
 /* A neighbour in the pod asks first, then somebody on the host; in between it is left alone for so
  * long that the first one counts no more. */
 static void lapses(struct world *w)
@@ -263,6 +330,8 @@ const struct relay_play relay_plays[] = {
 	{"escalated", escalated, &GRACE_30},
 	{"deaf", deaf, NULL},
 	{"lapses", lapses, &GRACE_30},
+	{"asked often", asked_often, &GRACE_30},
+	{"before exec", before_exec, NULL},
 	{"neighbour", neighbour, &GRACE_30},
 	{"lives", lives, NULL},
 	{"left behind", left_behind, NULL},

@@ -80,6 +80,10 @@ static void keep_stop(struct world *w, struct record_stop *s)
 	s->process.comm = keep(w, s->process.comm);
 	keep_sender(w, &s->stop_signal.sender);
 	keep_sender(w, &s->kill_signal.sender);
+	for (size_t i = 0; i < RECORD_REQUESTS; i++) {
+		s->requests[i].target_comm = keep(w, s->requests[i].target_comm);
+		s->requests[i].process.comm = keep(w, s->requests[i].process.comm);
+	}
 }
 
 /* Strings of a record point into the engine, which may free them later. */

@@ -264,12 +264,16 @@ static void test_oom(void **state)
 			.victim = {.pid = 77, .ns_pid = 7, .comm = "hog"},
 			.init = level == 1,
 			.level = (enum oom_level)level,
+			.limit = level == 2 ? 33554432 : 0,
+			.level_limit = level == 2 ? 33554433 : 0,
 		};
 		buf_printf(&line,
 			   HEAD("oom") "\"pod\":" POD ",\"container\":null,\"victim\":{\"pid\":77,"
 				       "\"ns_pid\":7,\"comm\":\"hog\"},\"init\":%s,"
-				       "\"level\":\"%s\"}\n",
-			   level == 1 ? "true" : "false", levels[level]);
+				       "\"level\":\"%s\",\"limit_bytes\":%s,"
+				       "\"level_limit_bytes\":%s}\n",
+			   level == 1 ? "true" : "false", levels[level],
+			   level == 2 ? "33554432" : "null", level == 2 ? "33554433" : "null");
 		assert_record(&record, buf_str(&line));
 	}
 }

@@ -201,6 +201,54 @@ static void test_words(void **state)
 #undef ENDED
 }
 
+/* The pod of a Job whose main container is done, and one thing more. */
+static void check_note(const char *metadata, const char *end, const char *note, const char *wanted)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	json_auto_t *file = NULL, *got = NULL;
+	const json_t *notes;
+
+	buf_printf(&text,
+		   "{\"kubernetes\":\"1.36\",\"pod\":{\"metadata\":{\"name\":\"p\","
+		   "\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"j\",\"controller\":true}]%s},"
+		   "\"spec\":{\"nodeName\":\"n\",\"restartPolicy\":\"Never\",\"containers\":"
+		   "[{\"name\":\"a\"},{\"name\":\"log\"}]},\"status\":{\"phase\":\"Running\","
+		   "\"containerStatuses\":[{\"name\":\"a\",\"state\":{\"terminated\":{%s}}},"
+		   "{\"name\":\"log\",\"state\":{\"running\":{}}}]}}}",
+		   metadata, end);
+	file = json_loads(buf_str(&text), 0, NULL);
+	assert_non_null(file);
+	got = explain(note, file, NULL);
+	notes = json_object_get(got, "notes");
+	for (size_t i = 0; i < json_array_size(notes); i++) {
+		const json_t *n = json_array_get(notes, i);
+		const char *what = json_string_value(json_object_get(n, "what"));
+
+		if (strcmp(json_string_value(json_object_get(n, "note")), note) != 0)
+			continue;
+		if (!strstr(what, wanted))
+			fail_msg("%s: %s", note, what);
+		return;
+	}
+	fail_msg("no note %s", note);
+}
+
+static void test_notes(void **state)
+{
+#define DONE	"\"exitCode\":0"
+#define DELETED ",\"deletionTimestamp\":\"2026-11-22T07:00:00Z\""
+	check_note(DELETED ",\"finalizers\":[\"batch.kubernetes.io/job-tracking\"]", DONE,
+		   "finalizer", "the Job controller, once it has counted the pod");
+	check_note(DELETED, DONE, "deletion-overdue", "node.kubernetes.io/out-of-service");
+	check_note(DELETED, DONE, "deletion-overdue", "over for 1h00m, and the kubelet of n ");
+	check_note("", DONE, "runs-beside", "the Job, is not over until each of its containers");
+	check_note("", "\"exitCode\":143,\"reason\":\"OOMKilled\"", "oom-not-init",
+		   "exit 143 is that of PID 1, which SIGTERM ended");
+	check_note("", DONE, "scheduled-by-kubelet", "as the kubelet writes it");
+#undef DONE
+#undef DELETED
+}
+
 static void test_job_of_others(void **state)
 {
 	static const char job_text[] =
@@ -325,6 +373,7 @@ int main(void)
 		      "to",
 		      test_pods),
 		CLAIM("of each rule the reason that holds is given", test_words),
+		CLAIM("each note says what ends what it is about", test_notes),
 		CLAIM("a Job's rule is matched and named", test_job),
 		CLAIM("a Job alone in a list is taken, and said not to be another pod's",
 		      test_job_of_others),

@@ -84,6 +84,40 @@ static void stop_entry(void **state)
 	assert_null(strstr(buf_str(&entry), "GRACED_EXIT_CODE"));
 }
 
+/* Where a fact is missing, nothing is said of it. */
+static void before_exec(void **state)
+{
+	static const struct {
+		uint64_t start_ns, at_ns;
+		const char *comm, *says;
+	} want[] = {
+		{4000000000, 4700000000, "bash",
+		 " came 700ms after the start, when PID 1 was still bash;"},
+		{4000000000, 4700000000, "\x1b[2J",
+		 " came 700ms after the start, when PID 1 was still \\x1b[2J;"},
+		{4000000000, 4700000000, "", " came before PID 1 had exec'd its program;"},
+		{4000000000, 4700000000, NULL, " came before PID 1 had exec'd its program;"},
+		{0, 4700000000, "bash", " came before PID 1 had exec'd its program;"},
+		{4800000000, 4700000000, "bash", " came before PID 1 had exec'd its program;"},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		_cleanup_(buf_free) struct buf entry = {};
+		struct record record = a_stop();
+
+		record.stop.reason = UNHEARD_BEFORE_EXEC;
+		record.stop.process.start_ns = want[i].start_ns;
+		record.stop.stop_signal.at_ns = want[i].at_ns;
+		record.stop.requests[0] = (struct record_request){
+			.number = 15, .at_ns = want[i].at_ns - 1, .target_comm = "runc"};
+		record.stop.requests[1] = (struct record_request){
+			.number = 15, .at_ns = want[i].at_ns, .target_comm = want[i].comm};
+		assert_int_equal(journal_write(&entry, &record), 0);
+		if (!strstr(buf_str(&entry), want[i].says))
+			fail_msg("%zu: %s", i, buf_str(&entry));
+	}
+}
+
 static void unknown_senders(void **state)
 {
 	_cleanup_(buf_free) struct buf entry = {};
@@ -348,6 +382,8 @@ static void pod_entry(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("a signal before the last exec is said to have come when, and to what",
+		      before_exec),
 		CLAIM("the last field of each entry is the record as a line of a file",
 		      whole_record),
 		CLAIM("a stop is one sentence and a field for each member", stop_entry),

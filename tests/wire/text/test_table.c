@@ -385,6 +385,23 @@ static void test_notes(void **state)
 	}
 }
 
+static void test_before_exec(void **state)
+{
+	struct record record = stop();
+
+	record.stop.reason = UNHEARD_BEFORE_EXEC;
+	record.stop.deaf = false;
+	assert_cell(&record, " before-exec\n");
+	record.stop.process.start_ns = 4000000000;
+	record.stop.stop_signal.at_ns = 4000000000 + 700000000;
+	record.stop.requests[0] = (struct record_request){
+		.number = record.stop.stop_signal.number,
+		.at_ns = record.stop.stop_signal.at_ns,
+		.target_comm = "ba\nsh",
+	};
+	assert_cell(&record, " before-exec (ba\\x0ash, 700ms)\n");
+}
+
 static void test_sandboxes(void **state)
 {
 	struct record record = stop(), signal = signal_record();
@@ -501,6 +518,8 @@ int main(void)
 		      test_short_forms),
 		CLAIM("the sender shown is the one who ended it", test_whose_signal),
 		CLAIM("who asked it to stop has a column beside who ended it", test_who_asked),
+		CLAIM("what was sent before the last exec has its time and the name of then",
+		      test_before_exec),
 		CLAIM("notes tell deafness, collateral and OOM kills and gaps", test_notes),
 		CLAIM("a sandbox has no row, unless it is a guess", test_sandboxes),
 		CLAIM("a signal's row tells at once that nobody listens", test_signal_notes),

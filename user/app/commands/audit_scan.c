@@ -161,6 +161,57 @@ static void look_at_child(const struct members *members, struct audit_found *fou
 	found->has_app = true;
 }
 
+static bool is_placeholder(const struct procfs_proc *p)
+{
+	return audit_is_placeholder(p->proc.exe, p->proc.comm);
+}
+
+static bool only_keeps(const struct members *members, const struct procfs_proc *init)
+{
+	if (!is_shell(init) || !child_of(members, init))
+		return is_placeholder(init);
+	for (size_t i = 0; i < members->n; i++)
+		if (is_child(members->list + i, init) && !is_placeholder(members->list + i))
+			return false;
+	return true;
+}
+
+/* Started by the init, or from outside: not by another one of the container's. */
+static bool is_worker(const struct members *members, const struct procfs_proc *p,
+		      const struct procfs_proc *init)
+{
+	if (p->exiting || p->proc.pid == init->proc.pid || is_placeholder(p))
+		return false;
+	for (size_t i = 0; i < members->n; i++) {
+		const struct procfs_proc *other = members->list + i;
+
+		if (other->proc.pid != init->proc.pid && is_child(p, other))
+			return false;
+	}
+	return true;
+}
+
+/* Who works in a container whose init only keeps it: named where it is the only one. */
+static void look_at_workers(const struct members *members, struct audit_found *found)
+{
+	const struct procfs_proc *worker = NULL;
+
+	found->facts.workers = 0;
+	if (!only_keeps(members, &found->init))
+		return;
+	for (size_t i = 0; i < members->n; i++) {
+		if (!is_worker(members, members->list + i, &found->init))
+			continue;
+		worker = members->list + i;
+		found->facts.workers++;
+	}
+	if (!worker)
+		return;
+	found->has_app = found->facts.workers == 1;
+	if (found->has_app)
+		found->app = *worker;
+}
+
 static bool is_starting(const struct procfs_proc *init)
 {
 	uint64_t now = clock_boot_ns(), start = init->proc.start_ns;
@@ -181,6 +232,7 @@ static int look(const struct scan *s, const struct members *members, struct audi
 
 	look_at_shell(members, found);
 	look_at_child(members, found);
+	look_at_workers(members, found);
 	found->facts.reraises = audit_reraises(found->init.proc.exe, found->facts.signal);
 	found->facts.frozen = freezer_holds(&s->freezer, pid);
 	r = procfs_sig_read(pid, PROCFS_SIG_MOST, &found->facts);

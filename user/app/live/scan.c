@@ -81,12 +81,13 @@ static int watch(struct walk *walk, const struct cgfs_dir *dir)
 				 .level = dir->level,
 				 .delegated_level = dir->delegated_level,
 				 .part = cgtrust_part(walk->scan->options->roots, dir->path)};
-	uint64_t oom_seen = 0;
+	uint64_t oom_seen = 0, oom_below = 0;
 	int r;
 
 	w.owner_id = owner_of(walk, dir, w.kind);
-	w.oom_known = cgfs_oom_events(walk->scan->cgfs, dir->path, &oom_seen) == 0;
+	w.oom_known = cgfs_oom_events(walk->scan->cgfs, dir->path, &oom_seen, &oom_below) == 0;
 	w.oom_seen = oom_seen;
+	w.oom_below = oom_below;
 	if (dir->level < LEVELS)
 		walk->owners[dir->level] = w.owner_id;
 	r = kern_watch_add(walk->scan->kern, dir->id, &w);

@@ -359,5 +359,7 @@ void stops_report_oom(struct stops *stops, const struct obs *obs, const struct c
 	rec->oom.victim = subject_process(&obs->oom.victim);
 	rec->oom.init = obs->oom.flags & GRACED_OOM_INIT;
 	rec->oom.level = level;
+	rec->oom.limit = obs->oom.limit;
+	rec->oom.level_limit = obs->oom.level_limit;
 	output_report(stops->out);
 }

@@ -147,6 +147,7 @@ struct obs_oom {
 	uint64_t level_id;
 	uint32_t flags;
 	struct graced_proc victim;
+	uint64_t limit, level_limit; /* as in graced_ev_oom; 0 also where a recording has none */
 };
 
 struct obs_counts {

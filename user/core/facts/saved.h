@@ -83,10 +83,14 @@ struct kept_signal {
 	uint32_t kind, relation; /* enum sender_kind, enum relation: as judged then */
 	struct graced_proc sender;
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
-	uint64_t taken_ns, dropped_ns; /* as struct stop_signal has them, like the next two */
+	uint64_t exec_ns; /* of the request: as struct stop has it */
+	/* As struct stop_signal has them, like the next three. */
+	uint64_t taken_ns, dropped_ns;
 	bool passed;
+	bool inferred;
 	char target_comm[GRACED_COMM_LEN];
-	uint32_t hearing; /* STOP_SHELL, or 0 */
+	uint32_t n_others; /* of a request beside the one that counts: how many there were */
+	uint32_t hearing;  /* STOP_SHELL, or 0 */
 	/* Of the candidate, as struct stop_candidate has them. */
 	uint64_t numbers, suppressed;
 	uint64_t mind_start_ns; /* of the sender's mind */

@@ -111,6 +111,146 @@ static bool must_be_killed(const struct podphase_in *in)
 			      !podobj_phase_is_terminal(phase));
 }
 
+/* --- notes ------------------------------------------------------------------------------------- */
+
+static void note(struct explain *e, struct explain_note note)
+{
+	((struct explain_note *)e->notes)[e->n_notes++] = note;
+}
+
+/* The controller of nodes marks the pods of a node that went silent unready, and nothing else; a
+ * readiness gate, which could, is not met by itself. */
+static bool marked_silent(const struct podobj_pod *pod)
+{
+	const struct podobj_conditions *conditions = &pod->status.conditions;
+	const struct podobj_condition *ready = podobj_condition_of(conditions, PODCOND_READY);
+
+	return strcmp(pod->status.reason, "NodeLost") == 0 ||
+	       (ready && strcmp(ready->status, "False") == 0 && !*ready->reason &&
+		podobj_condition_is_true(conditions, PODCOND_CONTAINERS_READY));
+}
+
+static void note_deletion(struct explain *e, int64_t now_wall_ns)
+{
+	const struct podobj_pod *pod = e->pod;
+	/* Of a deletion with a period of 0 s the API asks no kubelet for a confirmation. */
+	bool confirmed = !*pod->node || (pod->has_deletion_grace && pod->deletion_grace_s == 0);
+	int64_t late;
+
+	if (!pod->deleting)
+		return;
+	for (size_t i = 0; i < pod->n_finalizers; i++)
+		note(e, (struct explain_note){.topic = EXPLAIN_FINALIZER,
+					      .about = pod->finalizers[i]});
+	if (confirmed || pod->deleted_wall_ns == 0 ||
+	    __builtin_sub_overflow(now_wall_ns, pod->deleted_wall_ns, &late) ||
+	    late < EXPLAIN_OVERDUE_NS)
+		return;
+	e->overdue_ns = late;
+	note(e,
+	     (struct explain_note){.topic = marked_silent(pod) ? EXPLAIN_SILENT : EXPLAIN_OVERDUE,
+				   .about = ""});
+}
+
+/* In a pod that is to end by itself: its first regular container that is done for good. */
+static const struct explain_container *find_done(const struct explain *e)
+{
+	for (size_t i = 0; i < e->n_containers; i++) {
+		const struct explain_container *c = &e->containers[i];
+
+		if (c->ref.list == PODOBJ_CONTAINERS && c->view.end && !c->view.restarts)
+			return c;
+	}
+	return NULL;
+}
+
+static bool is_running(const struct explain_container *c)
+{
+	return c->status && c->status->state.kind == PODOBJ_RUNNING;
+}
+
+bool explain_runs(const struct explain *e)
+{
+	for (size_t i = 0; i < e->n_containers; i++)
+		if (is_running(&e->containers[i]))
+			return true;
+	return false;
+}
+
+static void note_beside(struct explain *e)
+{
+	const struct explain_container *done = find_done(e);
+
+	if (!done || e->pod->deleting || podobj_phase_is_terminal(e->status.phase))
+		return;
+	for (size_t i = 0; i < e->n_containers; i++) {
+		const struct explain_container *c = &e->containers[i];
+
+		if (c->ref.list == PODOBJ_CONTAINERS && is_running(c))
+			note(e, (struct explain_note){.topic = EXPLAIN_BESIDE,
+						      .about = c->container->name,
+						      .end = done->view.end,
+						      .done = done->container->name});
+	}
+}
+
+/* The OOM killer ends by SIGKILL, and so does memory.oom.group: an init with another end was not
+ * its victim. The present state says more than the last one. */
+static void note_oom(struct explain *e, const struct explain_container *c)
+{
+	const struct podobj_status *status = c->status;
+	const struct podobj_container_state *end;
+
+	if (!status)
+		return;
+	end = status->state.kind == PODOBJ_TERMINATED ? &status->state : &status->last;
+	if (end->kind == PODOBJ_TERMINATED && strcmp(end->reason, "OOMKilled") == 0 &&
+	    end->exit_code != 137)
+		note(e, (struct explain_note){.topic = EXPLAIN_OOM_CHILD,
+					      .about = c->container->name,
+					      .end = end});
+}
+
+/* generateAPIPodStatus() in pkg/kubelet/kubelet_pods.go writes it of each pod that a kubelet has.
+ * Nothing schedules a static pod. */
+static void note_scheduled(struct explain *e)
+{
+	const struct podobj_pod *pod = e->pod;
+
+	if (e->from != EXPLAIN_NO_NODE &&
+	    (pod->is_static ||
+	     !podobj_condition_is_true(&pod->status.conditions, PODCOND_SCHEDULED)))
+		note(e, (struct explain_note){.topic = EXPLAIN_SCHEDULED, .about = ""});
+}
+
+/* 0, -ENOMEM. */
+static int add_notes(struct explain *e, struct arena *arena, int64_t now_wall_ns)
+{
+	e->notes = arena_array(arena, e->pod->n_finalizers + 2 * e->n_containers + 2,
+			       sizeof(*e->notes));
+	if (!e->notes)
+		return -ENOMEM;
+	note_deletion(e, now_wall_ns);
+	note_beside(e);
+	for (size_t i = 0; i < e->n_containers; i++)
+		note_oom(e, &e->containers[i]);
+	note_scheduled(e);
+	return 0;
+}
+
+const char *explain_topic_name(enum explain_topic topic)
+{
+	static const char *const names[EXPLAIN_TOPIC_COUNT] = {
+		[EXPLAIN_FINALIZER] = "finalizer",    [EXPLAIN_OVERDUE] = "deletion-overdue",
+		[EXPLAIN_SILENT] = "node-silent",     [EXPLAIN_BESIDE] = "runs-beside",
+		[EXPLAIN_OOM_CHILD] = "oom-not-init", [EXPLAIN_SCHEDULED] = "scheduled-by-kubelet",
+	};
+
+	return (unsigned int)topic < EXPLAIN_TOPIC_COUNT ? names[topic] : NULL;
+}
+
+/* --- all of it --------------------------------------------------------------------------------- */
+
 int explain_pod(const struct explain_in *in, struct arena *arena, struct explain *ret)
 {
 	const struct podobj_pod *pod = in->pod;
@@ -139,8 +279,10 @@ int explain_pod(const struct explain_in *in, struct arena *arena, struct explain
 	if (e.job && strcmp(e.status.phase, "Failed") == 0)
 		e.match = jobpolicy_match(e.job, &e.status);
 	e.next = podnext_of(pod, e.status.phase, e.job, e.job ? &e.match : NULL);
-	*ret = e;
-	return 0;
+	r = add_notes(&e, arena, in->now_wall_ns);
+	if (r == 0)
+		*ret = e;
+	return r;
 }
 
 const char *explain_restart(const struct explain *e, const struct explain_container *c,

@@ -11,6 +11,7 @@
 #define CORE_KUBELET_EXPLAIN_H
 
 #include "base/arena.h"
+#include "base/time.h"
 #include "core/kubelet/controller.h"
 #include "core/kubelet/phase.h"
 #include "core/kubelet/pod.h"
@@ -42,6 +43,29 @@ struct explain_container {
 	struct podphase_view view; /* empty for an ephemeral one, which counts for nothing */
 };
 
+/* What the object shows beside its phase: what holds the pod, and words that mislead. */
+enum explain_topic {
+	EXPLAIN_FINALIZER, /* "finalizer": holds the object of a pod that is being deleted */
+	EXPLAIN_OVERDUE,   /* "deletion-overdue": its kubelet has not confirmed the deletion */
+	EXPLAIN_SILENT,	   /* "node-silent": the same, and its node was given up */
+	EXPLAIN_BESIDE,	   /* "runs-beside": runs on, though another container is done for good */
+	EXPLAIN_OOM_CHILD, /* "oom-not-init": OOMKilled, and PID 1 did not end by SIGKILL */
+	EXPLAIN_SCHEDULED, /* "scheduled-by-kubelet": PodScheduled is no word of a scheduler */
+	EXPLAIN_TOPIC_COUNT,
+};
+
+/* A deletion is overdue by then: the grace period is over at its timestamp, and a kubelet that
+ * answers confirms within seconds. */
+#define EXPLAIN_OVERDUE_NS (60 * NS_PER_S)
+
+struct explain_note {
+	enum explain_topic topic;
+	const char *about; /* the finalizer, or the container; "": the pod */
+	/* Of a container: how it ended, or the one that is done. */
+	const struct podobj_container_state *end;
+	const char *done;
+};
+
 struct explain {
 	unsigned int minor;
 	const struct podobj_pod *pod;
@@ -55,6 +79,9 @@ struct explain {
 	const struct jobpolicy *other_job; /* given, but not the pod's: without effect; or NULL */
 	struct jobpolicy_match match;	   /* of a failed pod and its Job */
 	enum podnext next;
+	const struct explain_note *notes;
+	size_t n_notes;
+	int64_t overdue_ns; /* since its deletionTimestamp; 0: not overdue */
 };
 
 /* 0, -ENOMEM. The result points into the input and the arena. */
@@ -70,7 +97,11 @@ const char *explain_restart(const struct explain *e, const struct explain_contai
 /* The container that the rule was about; NULL: none. */
 const struct explain_container *explain_because(const struct explain *e);
 
-/* The word in quotes; NULL for a number that is none. */
+/* Whether a container runs, as the API has it. */
+bool explain_runs(const struct explain *e);
+
+/* The words in quotes; NULL for a number that is none. */
+const char *explain_topic_name(enum explain_topic topic);
 const char *explain_from_name(enum explain_from from);
 
 #endif

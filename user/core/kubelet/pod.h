@@ -123,11 +123,13 @@ struct podobj_pod {
 	/* Of the owner that is its controller; "": none, and for the apiVersion and uid: not given.
 	 */
 	const char *owner_kind, *owner_api, *owner, *owner_uid;
-	int64_t deleted_wall_ns; /* metadata.deletionTimestamp */
-	bool deleting;		 /* it has one */
-	bool is_static;		 /* run from a file or URL; also its mirror */
-	bool mirror;		 /* the API's image of a static pod */
-	const char *static_uid;	 /* of a mirror: the static pod's, which its cgroups have */
+	int64_t deleted_wall_ns;       /* metadata.deletionTimestamp */
+	bool deleting;		       /* it has one */
+	const char *const *finalizers; /* metadata.finalizers */
+	size_t n_finalizers;
+	bool is_static;		/* run from a file or URL; also its mirror */
+	bool mirror;		/* the API's image of a static pod */
+	const char *static_uid; /* of a mirror: the static pod's, which its cgroups have */
 	bool host_network;
 	bool has_deadline;
 	int64_t deadline_s; /* spec.activeDeadlineSeconds */

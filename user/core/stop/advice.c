@@ -91,6 +91,12 @@ static const struct words topics[ADVICE_TOPICS] = {
 		 "Nothing, if a person works in it: they end it by exit. If it was to run an app, name "
 		 "the app as the command. SIGHUP ends such a shell: docker run --stop-signal HUP.",
 		 "a terminal session: end it by exit, or SIGHUP"},
+	[AUDIT_PLACEHOLDER] =
+		{"@ is not the application: & is, and never gets $",
+		 "Run the application in the foreground as PID 1 (CMD [\"app\"], with its log on standard "
+		 "output). An init in front (--init, tini) does not help here: it ends the container at "
+		 "once, and the application by SIGKILL.",
+		 "run the app itself as PID 1"},
 	[WARNING(AUDIT_STOPPED)] =
 		{"@ is stopped by a signal or a debugger, and acts on $ only when it is continued",
 		 "Continue it (kill -CONT PID), or detach the debugger.",
@@ -203,6 +209,11 @@ void advice_add_why(struct buf *out, unsigned int topic, const struct audit_reco
 {
 	if (topic == AUDIT_ACCESS && !r->seen)
 		buf_adds(out, "none of its processes can be seen from here");
+	else if (topic == AUDIT_PLACEHOLDER && !r->has_app)
+		expand(out,
+		       "@ is not the application and passes nothing on; which of the container's "
+		       "other processes is, is not known",
+		       r);
 	else if (topic < ADVICE_TOPICS)
 		expand(out, topics[topic].why, r);
 }
@@ -218,6 +229,7 @@ const char *advice_in_words(unsigned int topic)
 		[AUDIT_SIG_IGN] = "ignores the signal",
 		[AUDIT_TERMINAL] = "is a terminal session",
 		[AUDIT_SHIELD] = "PID 1 without a handler",
+		[AUDIT_PLACEHOLDER] = "PID 1 is not the app",
 		[AUDIT_SHELL] = "a shell passes nothing on",
 		[AUDIT_BLOCKED] = "blocks it in every thread",
 		[AUDIT_SUSPENDS] = "the signal only suspends",

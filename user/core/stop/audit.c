@@ -76,6 +76,8 @@ static struct audit unheard(const struct audit_facts *f)
 	/* Without the shield it would not end, either. */
 	if (action_of(f->signal) == ACTION_SUSPEND)
 		return verdict(AUDIT_DEAF, AUDIT_SUSPENDS);
+	if (f->workers)
+		return verdict(AUDIT_DEAF, AUDIT_PLACEHOLDER);
 	return verdict(AUDIT_DEAF,
 		       f->shell.is_shell && f->shell.in_front ? AUDIT_SHELL : AUDIT_SHIELD);
 }
@@ -226,11 +228,31 @@ static bool is_shell_name(const char *name)
 	return false;
 }
 
+/* What the program is called by: the name of the file, but of one file with many programs its own. */
+static const char *called(const char *exe, const char *comm)
+{
+	static const char *const many[] = {"", "busybox", "toybox", "coreutils"};
+
+	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
+		if (strcmp(exe, many[i]) == 0)
+			return comm;
+	return exe;
+}
+
 bool audit_is_shell(const char *exe, const char *comm)
 {
-	if (!*exe || strcmp(exe, "busybox") == 0 || strcmp(exe, "toybox") == 0)
-		return is_shell_name(comm);
-	return is_shell_name(exe);
+	return is_shell_name(called(exe, comm));
+}
+
+bool audit_is_placeholder(const char *exe, const char *comm)
+{
+	static const char *const names[] = {"tail", "sleep", "cat"};
+	const char *name = called(exe, comm);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
 }
 
 bool audit_passes_on(const char *exe)
@@ -278,6 +300,7 @@ const char *audit_reason_name(enum audit_reason reason)
 		[AUDIT_THREADS] = "threads-differ",
 		[AUDIT_BUSY] = "busy",
 		[AUDIT_TERMINAL] = "terminal",
+		[AUDIT_PLACEHOLDER] = "placeholder",
 	};
 
 	return (unsigned int)reason < AUDIT_REASON_COUNT ? names[reason] : NULL;

@@ -47,6 +47,7 @@ enum audit_reason {
 	AUDIT_STARTING,	      /* "starting": unknown, still a stage of the container's runtime */
 	AUDIT_BUSY,	/* "busy": unknown, all threads block it, but one did so only in passing */
 	AUDIT_TERMINAL, /* "terminal": ignores, as an interactive shell does */
+	AUDIT_PLACEHOLDER, /* "placeholder": no-handler, of a program that is no application */
 	AUDIT_REASON_COUNT,
 };
 
@@ -106,6 +107,9 @@ struct audit_facts {
 	bool reraises;	     /* audit_reraises() */
 	bool keeps_terminal; /* it ignores SIGTTOU, as a shell does that a person talks to */
 	struct audit_shell shell;
+	/* Of an init that only keeps the container there (audit_is_placeholder()), or a shell all
+	 * of whose children do: what else was started in it, without what that started. */
+	uint32_t workers;
 };
 
 struct audit {
@@ -146,6 +150,10 @@ bool audit_is_starting(const char *comm, const char *link, bool in_memory, uint6
 /* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
  * Busybox and toybox are one when they are called as one. */
 bool audit_is_shell(const char *exe, const char *comm);
+
+/* Whether exe and comm, as above, are of a program that does nothing for others: it shows a file,
+ * or waits. As PID 1 it only keeps a container from ending. */
+bool audit_is_placeholder(const char *exe, const char *comm);
 
 /* Whether exe, the base name of the program, is that of an init known to pass signals on to the one
  * child that it was made to start. */

@@ -122,7 +122,10 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 		.at_ns = s->at_ns,
 		.taken_ns = s->taken_ns,
 		.dropped_ns = s->dropped_ns,
+		.exec_ns = which == STOP_KEPT_REQUEST ? stop->exec_ns : 0,
 		.passed = s->passed,
+		.inferred = s->inferred,
+		.n_others = which >= STOP_KEPT_OTHER ? stop->aside->n_others : 0,
 		.hearing = s->shell ? STOP_SHELL : 0,
 		.kind = s->sender.kind,
 		.relation = s->sender.relation,
@@ -258,6 +261,15 @@ static void restore_candidate(const struct kept_signal *kept, struct stop_candid
 	ret->suppressed = kept->suppressed;
 }
 
+/* Each of those that are kept has the number of all; before it was written there are n at least. */
+static void restore_others(struct stop_aside *aside, uint32_t n, uint32_t all)
+{
+	if (all > n)
+		n = all;
+	if (n > aside->n_others)
+		aside->n_others = n;
+}
+
 static struct sender_mind mind_kept(const struct kept_signal *kept)
 {
 	if (!kept->mind_pid)
@@ -286,6 +298,7 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 		.taken_ns = kept->taken_ns,
 		.dropped_ns = kept->dropped_ns,
 		.passed = kept->passed,
+		.inferred = kept->inferred,
 		.shell = kept->hearing & STOP_SHELL,
 		.sender.kind = (enum sender_kind)kept->kind,
 		.sender.relation = (enum relation)kept->relation,
@@ -295,8 +308,10 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 	};
 	memcpy(s->target_comm, kept->target_comm, sizeof(s->target_comm));
 	memcpy(s->sender.ancestors, kept->ancestors, sizeof(kept->ancestors));
+	if (which == STOP_KEPT_REQUEST)
+		stop->exec_ns = kept->exec_ns;
 	if (which >= STOP_KEPT_OTHER)
-		stop->aside->n_others++;
+		restore_others(stop->aside, which - STOP_KEPT_OTHER + 1, kept->n_others);
 	if (which == STOP_KEPT_CANDIDATE)
 		restore_candidate(kept, &stop->aside->candidate);
 	return 0;

@@ -33,6 +33,24 @@ const char *record_group_kind(enum meta_source source)
 	return source == META_PODMAN ? "quadlet" : NULL;
 }
 
+const char *record_before_exec(const struct record_stop *stop, uint64_t *ret_after_ns)
+{
+	uint64_t at_ns = stop->stop_signal.at_ns, start_ns = stop->process.start_ns;
+
+	if (stop->reason != UNHEARD_BEFORE_EXEC || !start_ns || at_ns < start_ns)
+		return NULL;
+	for (size_t i = 0; i < RECORD_REQUESTS; i++) {
+		const struct record_request *r = &stop->requests[i];
+
+		if (!r->number || r->number != stop->stop_signal.number || r->at_ns != at_ns ||
+		    !r->target_comm || !*r->target_comm)
+			continue;
+		*ret_after_ns = at_ns - start_ns;
+		return r->target_comm;
+	}
+	return NULL;
+}
+
 const char *sender_kind_name(enum sender_kind kind)
 {
 	static const char *const names[] = {

@@ -212,6 +212,8 @@ struct record_oom {
 	struct record_process victim;
 	bool init;
 	enum oom_level level;
+	uint64_t limit;	      /* of the container's memory, in bytes; 0: none, or not known */
+	uint64_t level_limit; /* of the memory that ran out; likewise */
 };
 
 /* Why a pod came to a state. */
@@ -426,6 +428,10 @@ const char *record_workload_kind(const struct record_pod *pod,
 				 const struct record_container *container);
 /* "compose" or "quadlet", by the source that groups containers outside pods. */
 const char *record_group_kind(enum meta_source source);
+
+/* Of a stop of the reason before-exec: how long after its start the init was asked, and its name
+ * then. NULL where one of them is not known, or the reason is another. */
+const char *record_before_exec(const struct record_stop *stop, uint64_t *ret_after_ns);
 
 /* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
 const char *sender_kind_name(enum sender_kind kind);

@@ -751,9 +751,14 @@ bool cgfs_populated(struct cgfs *cgfs, const char *path)
 	return has_member(cgfs, path);
 }
 
-int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret)
+int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret, uint64_t *ret_below)
 {
-	if (!cgfs->unified)
+	uint64_t own, all;
+
+	if (!cgfs->unified || read_key(cgfs, path, "memory.events.local", "oom", &own) != 0 ||
+	    read_key(cgfs, path, "memory.events", "oom", &all) != 0)
 		return -ENOENT;
-	return read_key(cgfs, path, "memory.events.local", "oom", ret) == 0 ? 0 : -ENOENT;
+	*ret = own;
+	*ret_below = all > own ? all - own : 0;
+	return 0;
 }

@@ -139,9 +139,9 @@ struct cgfs_process {
 int cgfs_signal(struct cgfs *cgfs, const char *controller, uint64_t id,
 		const struct cgfs_process *process, int signal);
 
-/* How often memory ran out at this very level, as the kernel counts it (cgroup v2,
- * memory.events.local). -ENOENT where it does not say. */
-int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret);
+/* How often memory ran out at this very level and at those below it, as the kernel counts it
+ * (cgroup v2, memory.events.local and memory.events). -ENOENT where it does not say. */
+int cgfs_oom_events(struct cgfs *cgfs, const char *path, uint64_t *ret, uint64_t *ret_below);
 
 /* Looks a key up in lines of "key value"; -ENOENT when there is no such line with a number. */
 int cgfs_parse_key(const char *text, const char *key, uint64_t *ret);

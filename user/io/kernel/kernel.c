@@ -336,6 +336,7 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 	skel->rodata->cfg_hierarchy_id = options->hierarchy->id;
 	skel->rodata->cfg_wake_bytes = ring / 4;
 	skel->rodata->cfg_memory_ids = options->hierarchy->memory_ids;
+	skel->rodata->cfg_page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	skel->rodata->cfg_services = options->services;
 	skel->rodata->cfg_all = options->all;
 	skel->rodata->cfg_delegated = options->roots && *options->roots;

@@ -92,18 +92,15 @@ static void add_threads(struct buf *out, const struct audit_facts *f)
 
 static void add_unseen(struct buf *out)
 {
-	static const char *const members[] = {"shielded", "disposition", "blocked", "waiters",
-					      "shell"};
+	static const char *const members[] = {"shielded", "disposition", "blocked",
+					      "waiters",  "shell",	 "worker"};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
 		jsonw_null(out, members[i]);
 }
 
-static void add_facts(struct buf *out, const struct audit_record *r)
+static void add_shell(struct buf *out, const struct audit_record *r, bool has_app)
 {
-	jsonw_bool(out, "shielded", r->facts.shielded);
-	jsonw_str(out, "disposition", audit_disposition_name(r->facts.disposition));
-	add_threads(out, &r->facts);
 	if (!r->shell) {
 		jsonw_null(out, "shell");
 		return;
@@ -111,8 +108,19 @@ static void add_facts(struct buf *out, const struct audit_record *r)
 	jsonw_object(out, "shell");
 	jsonw_str(out, "name", r->shell);
 	jsonw_bool(out, "waits", r->facts.shell.waits);
-	add_process(out, "app", r->has_app, &r->app);
+	add_process(out, "app", has_app, &r->app);
 	jsonw_object_end(out);
+}
+
+static void add_facts(struct buf *out, const struct audit_record *r)
+{
+	bool beside = r->facts.workers > 0;
+
+	jsonw_bool(out, "shielded", r->facts.shielded);
+	jsonw_str(out, "disposition", audit_disposition_name(r->facts.disposition));
+	add_threads(out, &r->facts);
+	add_shell(out, r, r->has_app && !beside);
+	add_process(out, "worker", r->has_app && beside, &r->app);
 }
 
 int audit_json(struct buf *out, const struct audit_record *r)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/duration.h"
+#include "core/kubelet/node_failure.h"
 #include "wire/json/plan.h"
 #include "wire/json/writer.h"
 
@@ -237,6 +239,130 @@ void explain_words_match(struct buf *out, const struct explain *e)
 			   e->match.condition->status);
 }
 
+static const char *remover_of(const char *finalizer)
+{
+	static const struct {
+		const char *finalizer, *remover;
+	} known[] = {
+		{"batch.kubernetes.io/job-tracking",
+		 "the Job controller, once it has counted the pod"},
+		{"foregroundDeletion", "the garbage collector, once what the pod owns is gone"},
+		{"orphan", "the garbage collector, once what the pod owns has no owner"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(known[i].finalizer, finalizer) == 0)
+			return known[i].remover;
+	return "the controller that set it";
+}
+
+static void add_finalizer(struct buf *out, const struct explain *e, const char *finalizer)
+{
+	bool runs = explain_runs(e);
+
+	buf_printf(out, "the finalizer %s %s until it is removed by %s", finalizer,
+		   runs ? "will hold this object, when its containers have ended,"
+			: "holds this object",
+		   remover_of(finalizer));
+	buf_adds(out, "; no kubelet and no grace period ends that. If that controller is gone, "
+		      "remove it from metadata.finalizers by hand");
+}
+
+/* What confirms a deletion in place of the kubelet. */
+static void add_ways_out(struct buf *out, const struct explain *e)
+{
+	buf_adds(out, "it ends when the kubelet answers again, when the Node object is deleted");
+	if (nodefail_rules_of(e->minor).out_of_service)
+		buf_adds(out, ", when a node that is off for good gets the taint "
+			      "node.kubernetes.io/out-of-service");
+	buf_adds(out, ", or by kubectl delete --force, which asks no node");
+}
+
+static void add_overdue(struct buf *out, const struct explain *e, bool silent)
+{
+	const char *node = e->pod->node;
+	char late[DURATION_SIZE];
+
+	duration_format((uint64_t)(e->overdue_ns - e->overdue_ns % NS_PER_S), late);
+	buf_printf(out,
+		   "the grace period has been over for %s, and the kubelet of %s has not "
+		   "confirmed the deletion",
+		   late, node);
+	if (silent) {
+		buf_adds(out,
+			 ": the pod is marked unready as those of a node that does not answer; ");
+		add_ways_out(out, e);
+		return;
+	}
+	buf_printf(out,
+		   ". This object does not show whether the node answers. If kubectl get node %s "
+		   "shows NotReady, or the taint node.kubernetes.io/unreachable, ",
+		   node);
+	add_ways_out(out, e);
+	buf_adds(out, ". If it shows Ready, graced pods shows on the node what still runs");
+}
+
+static void add_beside(struct buf *out, const struct explain *e, const struct explain_note *note)
+{
+	bool job = strcmp(e->pod->owner_kind, "Job") == 0;
+
+	buf_printf(out, "container %s runs on, though container %s has ended for good (",
+		   note->about, note->done);
+	add_end(out, note->end);
+	buf_printf(out, "): the pod%s is not over until each of its containers has ended",
+		   job ? ", and with it the Job," : "");
+	if (e->pod->has_deadline)
+		buf_adds(out, ", or activeDeadlineSeconds have passed");
+	buf_printf(out,
+		   ". If %s only serves the others, it has to end by itself when they have, or be "
+		   "an init container with restartPolicy Always (since 1.29), which the kubelet "
+		   "ends",
+		   note->about);
+}
+
+static void add_oom_child(struct buf *out, const struct explain_note *note)
+{
+	buf_printf(out,
+		   "OOMKilled says that the OOM killer killed a process of container %s; exit %d "
+		   "is that of PID 1",
+		   note->about, note->end->exit_code);
+	if (note->end->exit_code == 143)
+		buf_adds(out, ", which SIGTERM ended or which passed the 143 of its child on");
+	buf_adds(out,
+		 ": the OOM killer, whose victims end by SIGKILL (137), did not end PID 1, but "
+		 "another process, at any time of the container's life. Raise the memory limit, or "
+		 "have that process use less; graced log names it");
+}
+
+static void add_scheduled(struct buf *out, const struct explain *e)
+{
+	buf_printf(out,
+		   "PodScheduled is True as the kubelet writes it, of each pod that it has: no "
+		   "scheduler has to have placed this one (%s). It stays as long as a kubelet "
+		   "writes the pod's status",
+		   e->pod->is_static ? "a static pod" : "spec.nodeName may have been set by hand");
+}
+
+void explain_words_note(struct buf *out, const struct explain *e, const struct explain_note *note)
+{
+	switch (note->topic) {
+	case EXPLAIN_FINALIZER:
+		add_finalizer(out, e, note->about);
+		break;
+	case EXPLAIN_BESIDE:
+		add_beside(out, e, note);
+		break;
+	case EXPLAIN_OOM_CHILD:
+		add_oom_child(out, note);
+		break;
+	case EXPLAIN_SCHEDULED:
+		add_scheduled(out, e);
+		break;
+	default:
+		add_overdue(out, e, note->topic == EXPLAIN_SILENT);
+	}
+}
+
 /* The members of an explanation: the pod, its phase and the rules, containers, conditions, and what
  * comes next. */
 
@@ -349,6 +475,23 @@ static void add_match(struct buf *out, const struct explain *e)
 	jsonw_object_end(out);
 }
 
+static void add_notes(struct buf *out, const struct explain *e)
+{
+	jsonw_array(out, "notes");
+	for (size_t i = 0; i < e->n_notes; i++) {
+		const struct explain_note *note = &e->notes[i];
+		_cleanup_(buf_free) struct buf what = {};
+
+		explain_words_note(&what, e, note);
+		jsonw_object(out, NULL);
+		jsonw_str(out, "note", explain_topic_name(note->topic));
+		podobj_json_text(out, "about", note->about);
+		jsonw_str(out, "what", buf_str(&what));
+		jsonw_object_end(out);
+	}
+	jsonw_array_end(out);
+}
+
 int explain_json(struct buf *out, const char *input, const struct explain *e)
 {
 	podobj_json_begin(out, "explain", input, e->minor, e->pod);
@@ -367,5 +510,6 @@ int explain_json(struct buf *out, const char *input, const struct explain *e)
 	else
 		jsonw_null(out, "job_applies");
 	add_match(out, e);
+	add_notes(out, e);
 	return podobj_json_end(out);
 }

@@ -26,4 +26,7 @@ void explain_words_next(struct buf *out, const struct explain *e);
  * the pod has not failed. */
 void explain_words_match(struct buf *out, const struct explain *e);
 
+/* What the note says, and what ends it. */
+void explain_words_note(struct buf *out, const struct explain *e, const struct explain_note *note);
+
 #endif

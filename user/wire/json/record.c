@@ -330,6 +330,14 @@ static void add_discrepancy(struct buf *out, const struct record *record)
 	discrepancy_json(out, &record->discrepancy);
 }
 
+static void add_limit(struct buf *out, const char *key, uint64_t bytes)
+{
+	if (bytes)
+		jsonw_u64(out, key, bytes);
+	else
+		jsonw_null(out, key);
+}
+
 static void add_oom(struct buf *out, const struct record *record)
 {
 	const struct record_oom *oom = &record->oom;
@@ -342,6 +350,8 @@ static void add_oom(struct buf *out, const struct record *record)
 	jsonw_object_end(out);
 	jsonw_bool(out, "init", oom->init);
 	jsonw_str(out, "level", oom_level_name(oom->level));
+	add_limit(out, "limit_bytes", oom->limit);
+	add_limit(out, "level_limit_bytes", oom->level_limit);
 }
 
 /* counter is the offset of one of the counters in struct graced_stat. */

@@ -216,6 +216,8 @@ static void decode_oom(const void *data, struct obs *ret)
 		.level_id = ev.level_id,
 		.flags = ev.flags,
 		.victim = ev.victim,
+		.limit = ev.limit,
+		.level_limit = ev.level_limit,
 	};
 }
 

@@ -419,6 +419,33 @@ static int read_owner(struct podread *r, const json_t *metadata, struct podobj_p
 	return e;
 }
 
+static int read_finalizers(struct podread *r, const json_t *metadata, struct podobj_pod *pod)
+{
+	const json_t *list;
+	const char **items;
+	int e = podread_list(r, metadata, "finalizers", PODREAD_ITEMS_MAX, &list);
+	size_t n = json_array_size(list);
+
+	if (e < 0 || n == 0)
+		return e;
+	items = arena_array(r->arena, n, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *item = json_array_get(list, i);
+
+		if (!json_is_string(item))
+			return podread_fail(r, "finalizers", "is not a list of strings");
+		items[i] =
+			arena_strndup(r->arena, json_string_value(item), json_string_length(item));
+		if (!items[i])
+			return -ENOMEM;
+	}
+	pod->finalizers = items;
+	pod->n_finalizers = n;
+	return 0;
+}
+
 static int read_metadata(struct podread *r, const json_t *metadata, struct podobj_pod *pod)
 {
 	int e;
@@ -431,6 +458,7 @@ static int read_metadata(struct podread *r, const json_t *metadata, struct podob
 	    (e = podread_time(r, metadata, "deletionTimestamp", &pod->deleted_wall_ns)) < 0 ||
 	    (e = podread_integer(r, metadata, "deletionGracePeriodSeconds", INT64_MIN, INT64_MAX,
 				 &pod->deletion_grace_s)) < 0 ||
+	    (e = read_finalizers(r, metadata, pod)) < 0 ||
 	    (e = read_annotations(r, metadata, pod)) < 0)
 		return e;
 	return read_owner(r, metadata, pod);

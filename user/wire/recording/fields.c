@@ -98,10 +98,8 @@ static const struct rec_field EXIT[] = {
 };
 
 static const struct rec_field OOM[] = {
-	UINT("id", oom.id),
-	UINT("level_id", oom.level_id),
-	UINT("flags", oom.flags),
-	PROC("", oom.victim),
+	UINT("id", oom.id),   UINT("level_id", oom.level_id), UINT("flags", oom.flags),
+	PROC("", oom.victim), UINT("limit", oom.limit),	      UINT("level_limit", oom.level_limit),
 };
 
 static const struct rec_field READ_COUNTS[] = {
@@ -303,6 +301,9 @@ static const struct rec_field KEPT_SIGNAL[] = {
 	UINT("taken_ns", kept_signal.taken_ns),
 	UINT("dropped_ns", kept_signal.dropped_ns),
 	BOOL("passed", kept_signal.passed),
+	BOOL("inferred", kept_signal.inferred),
+	UINT("exec_ns", kept_signal.exec_ns),
+	UINT("n_others", kept_signal.n_others),
 	STRING("target_comm", kept_signal.target_comm),
 	BOOL("other", kept_signal.other),
 	UINT("mind_pid", kept_signal.mind_pid),

@@ -261,6 +261,16 @@ static void add_next(struct buf *out, const struct explain *e, const struct grid
 		add_fact(out, "JOB RULE", buf_str(&match), view);
 }
 
+static void add_notes(struct buf *out, const struct explain *e, const struct grid_view *view)
+{
+	for (size_t i = 0; i < e->n_notes; i++) {
+		_cleanup_(buf_free) struct buf what = {};
+
+		explain_words_note(&what, e, &e->notes[i]);
+		add_fact(out, "NOTE", buf_str(&what), view);
+	}
+}
+
 int explain_table(struct buf *out, const struct explain *e, const struct grid_view *view)
 {
 	add_facts(out, e, view);
@@ -268,5 +278,6 @@ int explain_table(struct buf *out, const struct explain *e, const struct grid_vi
 	add_containers(out, e, view);
 	add_conditions(out, e, view);
 	add_next(out, e, view);
+	add_notes(out, e, view);
 	return buf_error(out);
 }

@@ -4,6 +4,7 @@
 #include "wire/text/journal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,6 +154,21 @@ static void say_unheard(struct buf *out, enum unheard reason)
 		buf_adds(out, sentences[reason]);
 }
 
+/* False: not of that reason, or not enough is known. */
+static bool say_before_exec(struct buf *out, const struct record_stop *stop)
+{
+	char after[DURATION_SIZE];
+	uint64_t after_ns;
+	const char *comm = record_before_exec(stop, &after_ns);
+
+	if (!comm)
+		return false;
+	buf_printf(out, " came %s after the start, when PID 1 was still ",
+		   duration_format(after_ns, after));
+	add_text(out, comm);
+	return true;
+}
+
 static void say_stop(struct buf *out, const struct record_stop *stop)
 {
 	char took[DURATION_SIZE], name[SIGNAME_SIZE];
@@ -165,7 +181,8 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	if (stop->stop_signal.known) {
 		buf_printf(out, "; %s", signame_format(stop->stop_signal.number, name));
 		say_sender(out, &stop->stop_signal.sender);
-		say_unheard(out, stop->reason);
+		if (!say_before_exec(out, stop))
+			say_unheard(out, stop->reason);
 	}
 	if (stop->kill_signal.known) {
 		buf_adds(out, "; SIGKILL");
@@ -245,6 +262,16 @@ static void add_signal(struct buf *out, const struct record *record)
 	add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
 }
 
+/* A pod has a sandbox beside its containers, so that its limit is reached before an equal one of
+ * a container. */
+static void say_limits(struct buf *out, const struct record_oom *oom)
+{
+	if (oom->level_limit)
+		buf_printf(out, ", limit %" PRIu64 " bytes", oom->level_limit);
+	if (oom->limit && oom->level != OOM_LEVEL_CONTAINER)
+		buf_printf(out, " (the container's limit: %" PRIu64 " bytes)", oom->limit);
+}
+
 static void add_oom(struct buf *out, const struct record *record)
 {
 	const struct record_oom *oom = &record->oom;
@@ -254,8 +281,10 @@ static void add_oom(struct buf *out, const struct record *record)
 	say_subject(out, &oom->pod, &oom->container);
 	buf_adds(out, ": the OOM killer took ");
 	add_text(out, oom->victim.comm ? oom->victim.comm : "");
-	buf_printf(out, "[%u]%s; memory ran out: %s\n", oom->victim.pid,
+	buf_printf(out, "[%u]%s; memory ran out: %s", oom->victim.pid,
 		   oom->init ? ", its init" : "", oom_level_name(oom->level));
+	say_limits(out, oom);
+	buf_addc(out, '\n');
 	add_subject(out, &oom->pod, &oom->container);
 	add_process(out, &oom->victim);
 	add_number(out, "GRACED_INIT", oom->init);

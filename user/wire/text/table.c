@@ -210,6 +210,20 @@ static void add_unheard(struct buf *cell, bool deaf, enum unheard reason)
 	buf_adds(cell, unheard_name(reason));
 }
 
+/* When that was, and what the init was then. */
+static void add_before_exec(struct buf *cell, const struct record_stop *stop)
+{
+	char after[DURATION_SIZE];
+	uint64_t after_ns;
+	const char *comm = record_before_exec(stop, &after_ns);
+
+	if (!comm)
+		return;
+	buf_adds(cell, " (");
+	utf8_add_visible(cell, comm, strlen(comm));
+	buf_printf(cell, ", %s)", duration_format(after_ns, after));
+}
+
 /* What is left out of the evidence stands last, so that a name has room to be read. */
 static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 {
@@ -217,6 +231,7 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 	const char *separator = "";
 
 	add_unheard(cell, stop->deaf, stop->reason);
+	add_before_exec(cell, stop);
 	if (stop->collateral_kills) {
 		next_note(cell);
 		buf_add_u64(cell, stop->collateral_kills);
