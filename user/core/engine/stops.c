@@ -612,10 +612,14 @@ int stops_on_reaped(struct stops *stops, const struct obs *obs)
 	struct cgnode *node = cgmap_get(stops->map, obs->reaped.id);
 	struct stop *stop = node ? node->stop : NULL;
 
-	if (!stop || stop->state != STOP_EXITED || stop->init.pid != obs->reaped.pid)
+	if (!stop || stop->init.pid != obs->reaped.pid ||
+	    !(stop->state == STOP_EXITED || stop_is_held(stop)))
 		return 0;
 	stop->reap_ns = obs->at_ns;
-	stops_named(stops, stop);
+	if (stop_is_held(stop))
+		stops_held_ends(stops, stop, obs->at_ns);
+	else
+		stops_named(stops, stop);
 	return 0;
 }
 

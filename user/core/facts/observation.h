@@ -164,6 +164,8 @@ struct obs_probe {
 	uint64_t start_ns;
 	bool alive;
 	bool held; /* it exits, and waits for a process of its pid namespace */
+	/* That process, and its parent, which has not waited for it; pid 0: not known. */
+	struct graced_proc holder, holder_parent;
 };
 
 struct obs_no_init {
