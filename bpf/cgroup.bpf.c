@@ -377,7 +377,7 @@ static __always_inline void cgroup_removed(const __u64 *ctx)
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	ev->owner_id = w->owner_id;
 	ev->kind = w->kind;
-	ev->pad = 0;
+	ev->left_pid = 0;
 	emit_end(ev, w->kind == GRACED_WATCH_BRANCH ? GRACED_LATER : GRACED_SOON);
 	watch_delete(id, w);
 }
@@ -419,6 +419,7 @@ static __always_inline void populated_seen(const __u64 *ctx)
 	struct graced_init *init;
 	struct graced_watch *w;
 	bool populated = (int)ctx[2];
+	__u32 left_pid = 0;
 	__u64 id;
 
 	if (!in_hierarchy(cg))
@@ -431,17 +432,20 @@ static __always_inline void populated_seen(const __u64 *ctx)
 	if (populated || w->kind < GRACED_WATCH_POD)
 		return;
 	/* The next process that comes in from outside may be the init of a new life of this cgroup.
-	 */
+	 * One that has not exited was moved to another. */
 	init = bpf_map_lookup_elem(&inits, &id);
-	if (init && !init->pid)
+	if (init) {
+		left_pid = init->pid;
 		bpf_map_delete_elem(&inits, &id);
+	}
 	w->early_pid = 0;
 	ev = emit_begin(GRACED_EV_CGROUP_EMPTY, sizeof(*ev), id, w);
 	if (!ev)
 		return;
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	ev->owner_id = 0;
-	ev->kind = ev->pad = 0;
+	ev->kind = 0;
+	ev->left_pid = left_pid;
 	emit_end(ev, urgency_of(w->kind));
 }
 

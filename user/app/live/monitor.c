@@ -15,6 +15,7 @@
 
 #include "app/live/losses.h"
 #include "app/live/output.h"
+#include "app/live/place.h"
 #include "app/live/probe.h"
 #include "app/live/own.h"
 #include "app/live/relay.h"
@@ -219,6 +220,8 @@ static void carry_out(void *userdata, const struct effect *effect)
 		break;
 	case EFFECT_PROBE_INIT:
 		probe_init(m->feed, effect);
+		if (effect->moved)
+			place_init(m->cgfs, m->kern, &m->hierarchy, m->scan, effect->pid);
 		break;
 	case EFFECT_FIND_NAMES:
 		lookup_names(m->lookup, effect);

@@ -61,6 +61,8 @@ struct effect {
 	uint32_t runtime; /* enum cgpath_runtime */
 	uint32_t signal;
 	bool holder;
+	bool moved; /* of EFFECT_PROBE_INIT: it was moved; it is the init of the container where it
+		       is, if that has none: answer with OBS_INIT, too */
 	char pod_uid[37];
 	char container_id[65];
 	const struct record *record;

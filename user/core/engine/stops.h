@@ -70,6 +70,8 @@ int stops_on_shed(struct stops *stops, const struct obs *obs);
 /* Kernel programs did not run, and cannot say for what: it may be any stop under way. */
 void stops_missed(struct stops *stops, uint64_t at_ns);
 
+/* Its cgroup has no process left, and pid, its init, was moved to another. */
+void stops_left(struct stops *stops, struct stop *stop, uint32_t pid, uint64_t at_ns);
 /* Its cgroup has no process left. */
 void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns);
 /* Its names are known, or known to be unknown; or its init was reaped. */

@@ -12,6 +12,9 @@
  */
 #define TEARDOWN_NS 5000000ULL
 
+/* How long one that was moved may take to be found in another container. */
+#define MOVED_NS STOPS_WAIT_NS
+
 /* How often an init that was reported as held is looked at. */
 #define HELD_NS 1000000000ULL
 
@@ -33,6 +36,7 @@ static void probe_init(struct stops *stops, const struct stop *stop)
 		.pid = stop->init.pid,
 		.start_ns = stop->init.start_ns,
 		.holder = stop->held == STOP_HELD_ASKED_AGAIN,
+		.moved = stop->left_ns,
 	};
 
 	if (stop->init.pid)
@@ -248,7 +252,8 @@ int stops_on_probe(struct stops *stops, const struct obs *obs)
 		held_seen(stops, stop, obs);
 	else if (stop_is_held(stop))
 		held_looked_at(stops, stop, obs);
-	if (obs->probe.alive || !stop_is_running(stop))
+	stop->moved |= stop->left_ns && obs->probe.alive;
+	if (obs->probe.alive || !stop_is_running(stop) || stop->left_ns)
 		return 0;
 	stop->probed = true;
 	names_ask_exit(stops->names, stop->node);
@@ -441,6 +446,25 @@ static bool awaits_reap(const struct stops *stops, const struct stop *stop)
 	       stops->out->now_ns < stop->empty_ns + TEARDOWN_NS;
 }
 
+void stops_left(struct stops *stops, struct stop *stop, uint32_t pid, uint64_t at_ns)
+{
+	if (!stop_is_running(stop) || stop->init.pid != pid) {
+		stops_empty(stops, stop, at_ns);
+		return;
+	}
+	stop->left_ns = at_ns;
+	stops_wake(stops, stop, at_ns + MOVED_NS);
+	probe_init(stops, stop);
+}
+
+/* It was moved to no container, or to one that has an init: its end is not followed there. */
+static void end_left(struct stops *stops, struct stop *stop)
+{
+	stop->empty_ns = stop->left_ns;
+	stop->left_ns = 0;
+	stops_advance(stops, stop, STOP_EV_EXIT);
+}
+
 void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 {
 	if (stop_is_unseen_life(stop))
@@ -515,6 +539,8 @@ bool stops_gone(struct stops *stops, struct stop *stop)
 	/* Told as not empty, and the record of its emptiness was lost. */
 	if (stop->state == STOP_REPORTED)
 		stops_empty(stops, stop, stops->out->now_ns);
+	if (stop->left_ns)
+		end_left(stops, stop);
 	/* Its exit was lost: a cgroup with a process in it cannot be removed. */
 	if (stop_is_running(stop))
 		stops_advance(stops, stop, STOP_EV_EXIT);
@@ -586,6 +612,8 @@ static void expire(struct stops *stops, struct stop *stop, uint64_t now_ns)
 	stops_wake(stops, stop, 0);
 	if (stop_is_held(stop))
 		expire_held(stops, stop, now_ns);
+	if (stop->left_ns)
+		end_left(stops, stop);
 	if (stop->state == STOP_EXITED) {
 		expire_exited(stops, stop, now_ns);
 	} else if (stop->probed && stop_is_running(stop)) {
@@ -644,6 +672,8 @@ static void end_stop(struct stops *stops, struct stop *stop, uint64_t at_ns)
 	/* Found gone, and the wait for its exit's record ends here. */
 	if (unseen || (stop->probed && stop_is_running(stop)))
 		stops_advance(stops, stop, STOP_EV_EXIT);
+	if (stop->left_ns)
+		end_left(stops, stop);
 	if (stop->state == STOP_EXITED)
 		stops_publish(stops, stop, !unseen && !stop->empty_ns);
 }

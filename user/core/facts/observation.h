@@ -97,6 +97,7 @@ struct obs_empty {
 	 * known, as in older recordings. */
 	uint32_t kind;
 	uint64_t owner_id;
+	uint32_t left_pid; /* EMPTY: its init, which was moved to another cgroup; 0: it was not */
 };
 
 struct obs_init {

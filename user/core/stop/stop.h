@@ -175,6 +175,8 @@ struct stop {
 	bool reported_unnamed;	/* reported while the path of its cgroup was not known */
 	bool base_known;	/* scope all: base is that of its first signal */
 	bool record_lost;	/* one about it was lost, whatever the counts say */
+	uint64_t left_ns;	/* init was moved, and its cgroup is empty; 0: it was not */
+	bool moved;		/* ... and lived on */
 	bool probed;		/* init was found gone without an exit record */
 	bool shedding;		/* less is recorded of it now */
 	bool shed;		/* ... or was, at some time of this init's life */
@@ -216,6 +218,9 @@ struct stop_aside *stop_want_aside(struct stop *stop);
 /* Forgets the last init's life; the cgroup may be entered anew. */
 void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init,
 		uint32_t rank);
+
+/* The life goes on in another cgroup, whose stop is to: from has none any more. */
+void stop_move(struct cgmap *map, struct stop *from, struct stop *to);
 
 /*
  * A signal for init, its sender judged. Takes over sender's reference. Says whether it counts as a

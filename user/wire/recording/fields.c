@@ -58,8 +58,8 @@ static const struct rec_field CGROUP[] = {
 };
 
 static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.counts),
-					 UINT("kind", empty.kind),
-					 UINT("owner_id", empty.owner_id)};
+					 UINT("kind", empty.kind), UINT("owner_id", empty.owner_id),
+					 UINT("left_pid", empty.left_pid)};
 
 static const struct rec_field INIT[] = {
 	UINT("id", init.id),	 UINT("lost", init.lost), UINT("suppressed", init.suppressed),
