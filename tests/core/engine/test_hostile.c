@@ -347,8 +347,7 @@ static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
 		break;
 	case OBS_CGROUP_GONE:
 	case OBS_CGROUP_EMPTY:
-		obs->empty.id = id;
-		obs->empty.left_pid = (uint32_t)(more % 9);
+		obs->empty = (struct obs_empty){.id = id, .left_pid = (uint32_t)(more % 9)};
 		some_counts(&obs->empty.counts, more);
 		break;
 	case OBS_INIT:

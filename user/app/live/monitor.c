@@ -207,6 +207,13 @@ static void carry_out_shutdown(struct monitor *m, const struct effect *effect)
 		m->hooks->shutdown(m->hooks->userdata, effect);
 }
 
+static void look_for_init(struct monitor *m, const struct effect *effect)
+{
+	probe_init(m->feed, effect);
+	if (effect->moved)
+		place_init(m->cgfs, m->kern, &m->hierarchy, m->scan, effect->pid);
+}
+
 static void carry_out(void *userdata, const struct effect *effect)
 {
 	struct monitor *m = userdata;
@@ -219,9 +226,7 @@ static void carry_out(void *userdata, const struct effect *effect)
 		scan_find(m->scan, effect->id);
 		break;
 	case EFFECT_PROBE_INIT:
-		probe_init(m->feed, effect);
-		if (effect->moved)
-			place_init(m->cgfs, m->kern, &m->hierarchy, m->scan, effect->pid);
+		look_for_init(m, effect);
 		break;
 	case EFFECT_FIND_NAMES:
 		lookup_names(m->lookup, effect);
