@@ -226,7 +226,7 @@ $(PEERED): LDLIBS += -lnghttp2
 
 # These play the kernel half.
 wrap = $(foreach f,$(1),-Wl,--wrap=$(f))
-$(BUILD)/tests/app/commands/test_wait: LDLIBS += $(call wrap,say_host_pids monitor_run monitor_end \
+$(BUILD)/tests/app/commands/test_wait: LDLIBS += $(call wrap,say_host_pids held_any monitor_run monitor_end \
 	monitor_cgfs monitor_kern monitor_ring monitor_event monitor_engine engine_get_cgroup \
 	kern_watch_get kern_read_stats kern_recursion_misses ring_drain cgfs_scan cgfs_populated \
 	cgfs_dir_exists own_path sd_event_add_time_relative sd_event_source_set_time_relative \

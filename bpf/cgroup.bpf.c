@@ -2,6 +2,9 @@
 /*
  * Cgroups coming, going and running empty. A cgroup made below a watched branch is watched before
  * any process can be in it, so that a container that lives for a millisecond is not missed.
+ *
+ * One of a v1 hierarchy may be renamed, and is what its new name says from then on: both programs,
+ * that of a removal and then that of a creation, are at cgroup_rename, too (kern_attach()).
  */
 #include "cost.bpf.h"
 
@@ -20,9 +23,9 @@ static __always_inline bool in_hierarchy(struct cgroup *cg)
 
 /*
  * What is looked at: the part of the cgroup above, and the name, zeroes behind it. One is enough:
- * TRACE_CGROUP_PATH() (kernel/cgroup/ cgroup-internal.h) runs the programs of cgroup_mkdir under a
- * lock. The functions that read it are global and have numbers for arguments: the verifier goes
- * through each once, and not once for each way that leads to a call.
+ * TRACE_CGROUP_PATH() (kernel/cgroup/cgroup-internal.h) runs the programs of cgroup_mkdir and
+ * cgroup_rename under a lock. The functions that read it are global and have numbers for arguments:
+ * the verifier goes through each once, and not once for each way that leads to a call.
  */
 struct {
 	__u32 align;
@@ -227,6 +230,8 @@ static __always_inline bool watch_insert(__u64 id, const struct graced_watch *w)
 {
 	if (!bpf_map_update_elem(&watched, &id, w, BPF_NOEXIST)) {
 		__sync_fetch_and_add(&watch_changes, 1);
+		if (w->since_ns)
+			__sync_fetch_and_add(&outside_changes, 1);
 		return true;
 	}
 	stat_add(GRACED_STAT_WATCH_FULL, 0, 1, 0);
@@ -242,6 +247,13 @@ static __always_inline void buckets_fill(struct graced_watch *w)
 	w->outside_left = BUCKET_BURST;
 	w->vain_at_ns = w->bucket_at_ns;
 	w->vain_left = BUCKET_BURST;
+}
+
+/* Who is in it was there before: it was renamed. One that is made holds no process. */
+static __always_inline bool is_populated(struct cgroup *cg)
+{
+	return BPF_CORE_READ(cg, nr_populated_csets) ||
+	       BPF_CORE_READ(cg, nr_populated_domain_children);
 }
 
 static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
@@ -270,6 +282,8 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 		return;
 	w.charged = 1;
 	buckets_fill(&w);
+	if (is_populated(cg))
+		w.told_at_ns = w.since_ns = w.bucket_at_ns;
 	if (w.level == TASK_LEVEL) {
 		name_read(parent);
 		in_unit = is_unit();
@@ -323,7 +337,7 @@ static __always_inline void cgroup_made(const __u64 *ctx)
 		watch_add(cg, parent, up);
 }
 
-SEC("tp_btf/cgroup_mkdir")
+SEC("raw_tp/cgroup_mkdir")
 int on_cgroup_mkdir(__u64 *ctx)
 {
 	cost_begin(GRACED_HOOK_MKDIR);
@@ -377,12 +391,12 @@ static __always_inline void cgroup_removed(const __u64 *ctx)
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	ev->owner_id = w->owner_id;
 	ev->kind = w->kind;
-	ev->pad = 0;
+	ev->left_pid = 0;
 	emit_end(ev, w->kind == GRACED_WATCH_BRANCH ? GRACED_LATER : GRACED_SOON);
 	watch_delete(id, w);
 }
 
-SEC("tp_btf/cgroup_rmdir")
+SEC("raw_tp/cgroup_rmdir")
 int on_cgroup_rmdir(__u64 *ctx)
 {
 	cost_begin(GRACED_HOOK_RMDIR);
@@ -419,6 +433,7 @@ static __always_inline void populated_seen(const __u64 *ctx)
 	struct graced_init *init;
 	struct graced_watch *w;
 	bool populated = (int)ctx[2];
+	__u32 left_pid = 0;
 	__u64 id;
 
 	if (!in_hierarchy(cg))
@@ -431,17 +446,20 @@ static __always_inline void populated_seen(const __u64 *ctx)
 	if (populated || w->kind < GRACED_WATCH_POD)
 		return;
 	/* The next process that comes in from outside may be the init of a new life of this cgroup.
-	 */
+	 * One that has not exited was moved to another. */
 	init = bpf_map_lookup_elem(&inits, &id);
-	if (init && !init->pid)
+	if (init) {
+		left_pid = init->pid;
 		bpf_map_delete_elem(&inits, &id);
+	}
 	w->early_pid = 0;
 	ev = emit_begin(GRACED_EV_CGROUP_EMPTY, sizeof(*ev), id, w);
 	if (!ev)
 		return;
 	__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	ev->owner_id = 0;
-	ev->kind = ev->pad = 0;
+	ev->kind = 0;
+	ev->left_pid = left_pid;
 	emit_end(ev, urgency_of(w->kind));
 }
 

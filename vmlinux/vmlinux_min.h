@@ -174,6 +174,7 @@ struct cgroup_root {
 struct cgroup {
 	struct cgroup_subsys_state self;
 	int level;
+	int nr_populated_csets, nr_populated_domain_children;
 	struct kernfs_node *kn;
 	struct cgroup_subsys_state *subsys[CGROUP_SUBSYS_COUNT];
 	struct cgroup_root *root;

@@ -191,13 +191,14 @@ struct graced_ev_cgroup {
 	__u32 pad;
 };
 
-/* CGROUP_EMPTY and CGROUP_GONE; only the latter has a kind and an owner. */
+/* CGROUP_EMPTY and CGROUP_GONE; only the latter has a kind and an owner, only the former an init
+ * that has left it alive (0: none). */
 struct graced_ev_empty {
 	struct graced_hdr hdr;
 	struct graced_counts counts;
 	__u64 owner_id; /* as in graced_watch */
 	__u32 kind;	/* enum graced_watch_kind */
-	__u32 pad;
+	__u32 left_pid;
 };
 
 struct graced_ev_init {

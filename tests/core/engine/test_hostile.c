@@ -347,7 +347,7 @@ static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
 		break;
 	case OBS_CGROUP_GONE:
 	case OBS_CGROUP_EMPTY:
-		obs->empty.id = id;
+		obs->empty = (struct obs_empty){.id = id, .left_pid = (uint32_t)(more % 9)};
 		some_counts(&obs->empty.counts, more);
 		break;
 	case OBS_INIT:
@@ -375,8 +375,9 @@ static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
 		some_counts(&obs->counts.counts, more / 2);
 		break;
 	case OBS_PROBE:
-		obs->probe = (struct obs_probe){id, (uint32_t)(more % 9), SEC(more / 9 % 3),
-						more & 64, more & 128};
+		obs->probe = (struct obs_probe){id,	   (uint32_t)(more % 9), SEC(more / 9 % 3),
+						more & 64, more & 128,		 P_A2,
+						P_A1};
 		break;
 	case OBS_NAMES:
 		fill_names(&obs->names, more);

@@ -310,6 +310,8 @@ static void test_others(void **state)
 	const struct record oom = {.type = RECORD_OOM, .oom = {.pod = WEB, .container = MAIN}};
 	const struct record empty = {.type = RECORD_EMPTY,
 				     .empty = {.pod = WEB, .container = MAIN}};
+	const struct record reaped = {.type = RECORD_REAPED,
+				      .reaped = {.pod = WEB, .container = MAIN}};
 	const struct record restart = {.type = RECORD_RESTART,
 				       .restart = {.pod = WEB, .container = MAIN}};
 	const struct record pod = {.type = RECORD_POD, .pod_state = {.pod = WEB}};
@@ -319,6 +321,7 @@ static void test_others(void **state)
 		assert_matches(&want[i].f, &oom, want[i].told, i);
 		assert_matches(&want[i].f, &empty, want[i].told, i);
 		assert_matches(&want[i].f, &restart, want[i].told, i);
+		assert_matches(&want[i].f, &reaped, want[i].told, i);
 		/* A pod is no container, whatever its containers are called. */
 		assert_matches(&want[i].f, &pod, want[i].told && !want[i].f.containers.n, i);
 		assert_matches(&want[i].f, &attached, true, i);

@@ -45,7 +45,7 @@ static void test_gaps(void **state)
 		"oom-level",	  "not-empty",	     "name-late",      "source-failed",
 		"shed",		  "grace-uncertain", "sender-unknown", "stop-signal-unknown",
 		"time-uncertain", "sandbox-guessed", "init-unseen",    "take-unseen",
-		"not-reaped",
+		"not-reaped",	  "init-moved",
 	};
 
 	assert_int_equal(LEN(words), GAP_COUNT);

@@ -260,6 +260,7 @@ void obsends_end(struct obs *obs)
 		break;
 	case OBS_PROBE:
 		make_bool(&obs->probe.alive);
+		make_bool(&obs->probe.held);
 		break;
 	default:
 		end_described(obs);

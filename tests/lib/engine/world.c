@@ -120,6 +120,10 @@ static void keep_record(struct world *w, struct record *r)
 		keep_pod(w, &r->empty.pod);
 		keep_container(w, &r->empty.container);
 		break;
+	case RECORD_REAPED:
+		keep_pod(w, &r->reaped.pod);
+		keep_container(w, &r->reaped.container);
+		break;
 	case RECORD_OOM:
 		keep_pod(w, &r->oom.pod);
 		keep_container(w, &r->oom.container);

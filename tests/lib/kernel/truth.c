@@ -103,6 +103,7 @@ static int check_members(const struct check *c)
 		"pod_terminating",
 		"empty_boot_ns",
 		"forwarded",
+		"held_by",
 		"stages",
 	};
 

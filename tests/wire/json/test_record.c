@@ -214,7 +214,7 @@ static void test_stop(void **state)
 				"\"collateral_kills\":3,\"oom_kills\":1,\"pod_terminating\":true,"
 				"\"empty_boot_ns\":4000,\"forwarded\":{\"number\":3,\"name\":\"SIGQUIT\","
 				"\"result\":\"delivered\",\"after_ns\":900,\"target\":{\"pid\":77,"
-				"\"ns_pid\":7,\"comm\":\"worker\"},\"count\":2},\"stages\":{\"deliver_ns\":200,"
+				"\"ns_pid\":7,\"comm\":\"worker\"},\"count\":2},\"held_by\":null,\"stages\":{\"deliver_ns\":200,"
 				"\"exit_ns\":1800,\"reap_ns\":500,\"empty_ns\":1000},\"evidence\":{\"complete\":false,"
 				"\"gaps\":[\"events-lost\",\"name-late\"]}}\n");
 }
@@ -234,7 +234,7 @@ static void test_stop_unknown(void **state)
 		"\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
 		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"
 		"\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
-		"\"forwarded\":null,\"stages\":{\"deliver_ns\":null,\"exit_ns\":null,"
+		"\"forwarded\":null,\"held_by\":null,\"stages\":{\"deliver_ns\":null,\"exit_ns\":null,"
 		"\"reap_ns\":null,\"empty_ns\":null},\"evidence\":{\"complete\":true,\"gaps\":[]}}\n");
 }
 
@@ -249,6 +249,41 @@ static void test_empty(void **state)
 	};
 	assert_record(&record, HEAD_ID("empty") "\"pod\":null,\"container\":" CONTAINER
 						",\"empty_boot_ns\":5000}\n");
+}
+
+static void test_held_by(void **state)
+{
+	struct record record = head(RECORD_STOP);
+	_cleanup_(buf_free) struct buf line = {};
+
+	record.stop.held_by.process = (struct record_process){.pid = 77, .comm = "sh"};
+	record.stop.held_by.parent = (struct record_process){.pid = 78, .comm = "agent"};
+	assert_int_equal(record_json(&line, &record), 0);
+	assert_non_null(strstr(buf_str(&line),
+			       "\"held_by\":{\"pid\":77,\"comm\":\"sh\",\"parent\":{\"pid\":78,"
+			       "\"comm\":\"agent\"}},\"stages\":"));
+}
+
+static void test_reaped(void **state)
+{
+	for (uint64_t reap_ns = 0; reap_ns <= 5000; reap_ns += 5000) {
+		struct record record = head(RECORD_REAPED);
+		_cleanup_(buf_free) struct buf line = {};
+
+		record.reaped = (struct record_reaped){
+			.id = "boot/c0ffee/42",
+			.container = container(),
+			.exit = {.known = true, .status = 9, .at_ns = BOOT_NS - 1000},
+			.reap_ns = reap_ns,
+		};
+		buf_printf(&line,
+			   HEAD_ID("reaped") "\"pod\":null,\"container\":" CONTAINER
+					     ",\"exit\":{\"code\":null,\"signal\":9,"
+					     "\"core_dumped\":false,\"at_boot_ns\":%llu},"
+					     "\"reaped_boot_ns\":%s,\"held_ns\":1000}\n",
+			   (unsigned long long)BOOT_NS - 1000, reap_ns ? "5000" : "null");
+		assert_record(&record, buf_str(&line));
+	}
 }
 
 static void test_oom(void **state)
@@ -518,6 +553,9 @@ int main(void)
 		CLAIM("of a stop of which nothing is known no member is left out",
 		      test_stop_unknown),
 		CLAIM("empty has its members in order", test_empty),
+		CLAIM("what holds an init has its members in order", test_held_by),
+		CLAIM("reaped has its members in order, its time only if that was seen",
+		      test_reaped),
 		CLAIM("oom has its members in order and names each level", test_oom),
 		CLAIM("a pod has its members in order, none left out", test_pod),
 		CLAIM("lost has every event type, in each of its counts", test_lost),

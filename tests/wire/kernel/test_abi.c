@@ -79,7 +79,7 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_ev_empty, counts),
 	MEMBER(graced_ev_empty, owner_id),
 	MEMBER(graced_ev_empty, kind),
-	MEMBER(graced_ev_empty, pad),
+	MEMBER(graced_ev_empty, left_pid),
 	MEMBER(graced_ev_init, hdr),
 	MEMBER(graced_ev_init, proc),
 	MEMBER(graced_ev_init, rank),

@@ -147,6 +147,20 @@ static void test_nothing_known(void **state)
 	assert_row(&signal, "00:00:00.000Z  -  -  SIG0  delivered  -  -  -  kernel  pid 0\n");
 }
 
+static void test_reaped(void **state)
+{
+	const struct record reaped = {
+		.type = RECORD_REAPED,
+		.at_ns = 73912345678901,
+		.reaped = {.pod = {.known = true, .namespace_ = "default", .name = "web-0"},
+			   .container = {.known = true, .name = "main"},
+			   .exit = {.known = true, .status = 9, .at_ns = 73900345678901}},
+	};
+
+	assert_row(&reaped,
+		   "00:00:00.000Z  default/web-0  main  reaped  -  SIGKILL  12.0s  -  -\n");
+}
+
 /* Half past five behind UTC in the beginning, and an hour less later. */
 static int32_t zone(int64_t wall_s)
 {
@@ -493,11 +507,12 @@ static void test_colours(void **state)
 
 static void test_other_records(void **state)
 {
-	for (int type = RECORD_NONE; type <= RECORD_BOOT; type++) {
+	for (int type = RECORD_NONE; type <= RECORD_REAPED; type++) {
 		struct record other = {.type = (enum record_type)type};
 
-		assert_int_equal(table_has_row(&other),
-				 type == RECORD_STOP || type == RECORD_SIGNAL);
+		assert_int_equal(table_has_row(&other), type == RECORD_STOP ||
+								type == RECORD_SIGNAL ||
+								type == RECORD_REAPED);
 	}
 }
 
@@ -508,6 +523,7 @@ int main(void)
 		      test_screen),
 		CLAIM("in a pipe a row of the longest cells is not cut", test_uncut),
 		CLAIM("what is not known is a dash", test_nothing_known),
+		CLAIM("an init that was let go has a row, with how long it was held", test_reaped),
 		CLAIM("a time is that of the reader's clock then, and says its zone", test_zones),
 		CLAIM(".service is implied of a service, and part of a container's name",
 		      test_units),

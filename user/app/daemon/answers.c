@@ -14,6 +14,7 @@
 #include "app/config/settings.h"
 #include "app/daemon/daemon.h"
 #include "app/live/lookup.h"
+#include "app/live/place.h"
 #include "app/live/relay.h"
 #include "app/log/log.h"
 #include "base/cleanup.h"
@@ -23,41 +24,9 @@
 #include "wire/json/pods.h"
 #include "wire/json/record.h"
 
-/* The container that a cgroup is or is in: 1 with its id; 0: none; -errno. */
-static int find_container(struct monitor *m, const char *path, uint64_t *ret)
-{
-	char part[PATH_MAX];
-
-	for (const char *end = path; *end;) {
-		struct graced_watch watch;
-		uint64_t id;
-		int r;
-
-		end += 1 + strcspn(end + 1, "/");
-		memcpy(part, path, (size_t)(end - path));
-		part[end - path] = '\0';
-		r = cgfs_id_of(monitor_cgfs(m), part, &id);
-		if (r < 0)
-			return r;
-		if (kern_watch_get(monitor_kern(m), id, &watch) < 0 ||
-		    watch.kind != GRACED_WATCH_CONTAINER)
-			continue;
-		*ret = id;
-		return 1;
-	}
-	return 0;
-}
-
 static int container_of_process(struct monitor *m, pid_t pid, uint64_t *ret)
 {
-	const char *controller = monitor_hierarchy(m)->unified ? NULL : monitor_hierarchy(m)->name;
-	char path[PATH_MAX];
-	int r = procfs_cgroup_of(pid, controller, path, sizeof(path));
-
-	/* Seen from a cgroup namespace that it is not in, it cannot be placed. */
-	if (r >= 0 && (path[0] != '/' || strstr(path, "/..")))
-		r = -EXDEV;
-	return r < 0 ? r : find_container(m, path, ret);
+	return place_of_process(monitor_cgfs(m), monitor_kern(m), monitor_hierarchy(m), pid, ret);
 }
 
 /* Root of a container that sees the socket is root of that container. Who is in the daemon's own

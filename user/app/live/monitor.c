@@ -15,6 +15,7 @@
 
 #include "app/live/losses.h"
 #include "app/live/output.h"
+#include "app/live/place.h"
 #include "app/live/probe.h"
 #include "app/live/own.h"
 #include "app/live/relay.h"
@@ -206,6 +207,13 @@ static void carry_out_shutdown(struct monitor *m, const struct effect *effect)
 		m->hooks->shutdown(m->hooks->userdata, effect);
 }
 
+static void look_for_init(struct monitor *m, const struct effect *effect)
+{
+	probe_init(m->feed, effect);
+	if (effect->moved)
+		place_init(m->cgfs, m->kern, &m->hierarchy, m->scan, effect->pid);
+}
+
 static void carry_out(void *userdata, const struct effect *effect)
 {
 	struct monitor *m = userdata;
@@ -218,7 +226,7 @@ static void carry_out(void *userdata, const struct effect *effect)
 		scan_find(m->scan, effect->id);
 		break;
 	case EFFECT_PROBE_INIT:
-		probe_init(m->feed, effect);
+		look_for_init(m, effect);
 		break;
 	case EFFECT_FIND_NAMES:
 		lookup_names(m->lookup, effect);

@@ -2,6 +2,8 @@
 /* Answers whether an init runs, or exits and is held by what is left in its pid namespace. */
 #include "app/live/probe.h"
 
+#include <string.h>
+
 #include "app/log/log.h"
 #include "io/proc/held.h"
 #include "io/proc/proc.h"
@@ -19,9 +21,21 @@ static void log_holder(struct feed *feed, const struct effect *effect, const str
 		held->parent_comm);
 }
 
-void probe_init(struct feed *feed, const struct effect *effect)
+static void find_holder(struct feed *feed, const struct effect *effect, struct obs_probe *ret)
 {
 	struct held held;
+
+	if (held_find(effect->pid, &held) < 0)
+		return;
+	log_holder(feed, effect, &held);
+	ret->holder.pid = held.pid;
+	ret->holder_parent.pid = held.parent_pid;
+	memcpy(ret->holder.comm, held.comm, sizeof(held.comm));
+	memcpy(ret->holder_parent.comm, held.parent_comm, sizeof(held.parent_comm));
+}
+
+void probe_init(struct feed *feed, const struct effect *effect)
+{
 	struct obs obs;
 
 	feed_begin(&obs, OBS_PROBE);
@@ -32,7 +46,7 @@ void probe_init(struct feed *feed, const struct effect *effect)
 	obs.probe.alive =
 		!host_in_initial_pidns() || procfs_alive((pid_t)effect->pid, effect->start_ns);
 	obs.probe.held = !obs.probe.alive && held_is(effect->pid, effect->start_ns);
-	if (obs.probe.held && held_find(effect->pid, &held) == 0)
-		log_holder(feed, effect, &held);
+	if (obs.probe.held && effect->holder)
+		find_holder(feed, effect, &obs.probe);
 	feed_obs(feed, &obs);
 }

@@ -3,6 +3,7 @@
 #ifndef CORE_ENGINE_EFFECT_H
 #define CORE_ENGINE_EFFECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct record;
@@ -12,7 +13,7 @@ enum effect_type {
 	EFFECT_WAKE_AT,	    /* send OBS_TIMER at at_ns; replaces the earlier wish; 0 cancels it */
 	EFFECT_READ_COUNTS, /* answer with OBS_COUNTS for id */
 	EFFECT_FIND_CGROUP, /* answer with OBS_CGROUP_FOUND for id, if it exists */
-	EFFECT_PROBE_INIT,  /* answer with OBS_PROBE for id, pid, start_ns */
+	EFFECT_PROBE_INIT,  /* answer with OBS_PROBE for id, pid, start_ns; holder: who holds it */
 	EFFECT_FIND_NAMES,  /* answer with OBS_NAMES for id, pod_uid, container_id */
 	EFFECT_FIND_POD,    /* the same for pod_uid alone, with what holds now */
 	EFFECT_FIND_EXIT,   /* answer with OBS_CONTAINER once container_id's runtime has its exit */
@@ -61,6 +62,9 @@ struct effect {
 	uint32_t kind;	  /* enum graced_watch_kind */
 	uint32_t runtime; /* enum cgpath_runtime */
 	uint32_t signal;
+	bool holder;
+	bool moved; /* of EFFECT_PROBE_INIT: it was moved; it is the init of the container where it
+		       is, if that has none: answer with OBS_INIT, too */
 	char pod_uid[37];
 	char container_id[65];
 	const struct record *record;

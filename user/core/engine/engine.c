@@ -283,7 +283,7 @@ static int on_cgroup_empty(struct engine *e, const struct obs *obs)
 		return 0;
 	if (stop_in(node)) {
 		stop_count(node->stop, &obs->empty.counts);
-		stops_empty(&e->stops, node->stop, obs->at_ns);
+		stops_left(&e->stops, node->stop, obs->empty.left_pid, obs->at_ns);
 	}
 	pods_emptied(&e->pods, node, obs->at_ns, true);
 	return 0;

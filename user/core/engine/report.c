@@ -128,6 +128,16 @@ static void fill_forward(struct record_forward *ret, const struct stop *stop)
 	};
 }
 
+static void fill_holder(struct record_holder *ret, const struct stop *stop)
+{
+	const struct stop_aside *aside = stop_aside_of(stop);
+
+	if (stop->held != STOP_HELD || !aside->holder.pid)
+		return;
+	ret->process = subject_process(&aside->holder);
+	ret->parent = subject_process(&aside->holder_parent);
+}
+
 /* An exit that went unseen is known by the runtime's word alone. */
 static void fill_reported_exit(const struct stops *stops, const struct stop *stop,
 			       struct record_exit *ret)
@@ -164,6 +174,7 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	r->reap_ns = stop->reap_ns;
 	r->pod_terminating = stops_pod_terminating(stops, stop);
 	fill_forward(&r->forward, stop);
+	fill_holder(&r->held_by, stop);
 	r->collateral_kills = since(stop->counts.collateral, stop->base.collateral);
 	r->oom_kills = since(stop->counts.oom_kills, stop->base.oom_kills);
 	r->oom_kills_unknown = stop->unseen_lapsed;
@@ -306,6 +317,22 @@ void stops_report_empty(struct stops *stops, const struct stop *stop)
 	fill_id(stops, stop, rec->empty.id, sizeof(rec->empty.id));
 	fill_subject(stops, stop, &rec->empty.pod, &rec->empty.container);
 	rec->empty.empty_ns = stop->empty_ns;
+	output_report(stops->out);
+}
+
+void stops_report_reaped(struct stops *stops, const struct stop *stop, uint64_t at_ns)
+{
+	struct record *rec;
+
+	if (!in_scope(stops, stop->node))
+		return;
+	rec = begin(stops, RECORD_REAPED, reaped, at_ns);
+	fill_id(stops, stop, rec->reaped.id, sizeof(rec->reaped.id));
+	fill_subject(stops, stop, &rec->reaped.pod, &rec->reaped.container);
+	rec->reaped.exit.known = stop->exit_seen;
+	rec->reaped.exit.status = stop->status;
+	rec->reaped.exit.at_ns = stop->exit_ns;
+	rec->reaped.reap_ns = stop->reap_ns;
 	output_report(stops->out);
 }
 

@@ -370,7 +370,7 @@ static void settle_found(struct checkpoint *c, struct cgnode *node)
 		settle_alive(c, stop);
 	else if (stop_is_running(stop))
 		settle_missing(c, stop);
-	else if (stop->state == STOP_EXITED)
+	else if (stop->state == STOP_EXITED || stop_is_held(stop))
 		stops_resume(c->stops, stop);
 	else if (stop->state == STOP_REPORTED && !node->inhabited) {
 		stops_advance(c->stops, stop, STOP_EV_EMPTY);

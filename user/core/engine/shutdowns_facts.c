@@ -71,8 +71,7 @@ static bool is_pending(const struct shutdowns *s, const struct epod *p)
 
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
-			if (counts_for_status(s, node) &&
-			    (node->stop->state == STOP_EXITED || node->stop->gone_ns))
+			if (counts_for_status(s, node) && node->stop->state == STOP_EXITED)
 				return true;
 	return false;
 }

@@ -271,6 +271,8 @@ static void start_take(struct stop *stop, const struct graced_proc *proc)
  */
 static void make_way(struct stops *stops, struct stop *stop, uint64_t lost)
 {
+	if (stop->left_ns)
+		stop->empty_ns = stop->left_ns;
 	if (stop_is_running(stop)) {
 		stop_lost_by(stop, lost);
 		stops_advance(stops, stop, STOP_EV_EXIT);
@@ -418,11 +420,41 @@ static bool is_handed_over(const struct stop *stop, uint32_t rank)
 	return is_service(stop) && rank == GRACED_INIT_PID1;
 }
 
+/* The stop of a process that was moved out of its container. */
+static struct stop *left_stop(struct stops *stops, const struct graced_proc *proc)
+{
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&stops->map->nodes, &pos)))
+		if (stop_in(node) && node->stop->left_ns &&
+		    stops_same_process(&node->stop->init, proc))
+			return node->stop;
+	return NULL;
+}
+
+/* It is the init of another container already, and goes on here as it was there. */
+static bool moves_in(struct stops *stops, struct stop *stop, const struct obs_init *init)
+{
+	struct stop *from = left_stop(stops, &init->proc);
+
+	if (!from || from == stop || stop_is_running(stop))
+		return false;
+	make_way(stops, stop, init->lost);
+	stops_wake(stops, from, 0);
+	stop_move(stops->map, from, stop);
+	stops_wake(stops, stop, stop->state == STOP_REQUESTED ? stop_lapse_ns(stop) : 0);
+	output_changed(stops->out, from->node);
+	output_change(stops->out,
+		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+	return true;
+}
+
 int stops_on_init(struct stops *stops, const struct obs *obs)
 {
 	struct stop *stop = stop_of(stops, obs->init.id);
 
-	if (!stop)
+	if (!stop || moves_in(stops, stop, &obs->init))
 		return 0;
 	if (stops_same_process(&stop->init, &obs->init.proc)) {
 		init_overtaken(stops, stop, &obs->init);
@@ -612,10 +644,14 @@ int stops_on_reaped(struct stops *stops, const struct obs *obs)
 	struct cgnode *node = cgmap_get(stops->map, obs->reaped.id);
 	struct stop *stop = node ? node->stop : NULL;
 
-	if (!stop || stop->state != STOP_EXITED || stop->init.pid != obs->reaped.pid)
+	if (!stop || stop->init.pid != obs->reaped.pid ||
+	    !(stop->state == STOP_EXITED || stop_is_held(stop)))
 		return 0;
 	stop->reap_ns = obs->at_ns;
-	stops_named(stops, stop);
+	if (stop_is_held(stop))
+		stops_held_ends(stops, stop, obs->at_ns);
+	else
+		stops_named(stops, stop);
 	return 0;
 }
 

@@ -41,7 +41,7 @@ struct stops {
 	uint64_t limited_ns; /* when that ended last; 0: never */
 
 	struct deadline_queue deadlines;
-	uint32_t n_gone;		 /* stops whose cgroup is gone, and whose verdict waits */
+	uint32_t n_gone;		 /* stops whose cgroup is gone, and that wait */
 	struct stop *over;		 /* ... those of them that were reported in this step */
 	struct map procs;		 /* scope all: stops of single processes, by pid */
 	struct deadline_queue proc_ages; /* of the last signal to each */
@@ -70,11 +70,16 @@ int stops_on_shed(struct stops *stops, const struct obs *obs);
 /* Kernel programs did not run, and cannot say for what: it may be any stop under way. */
 void stops_missed(struct stops *stops, uint64_t at_ns);
 
+/* Its cgroup has no process left, and pid, its init, was moved to another. */
+void stops_left(struct stops *stops, struct stop *stop, uint32_t pid, uint64_t at_ns);
 /* Its cgroup has no process left. */
 void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns);
 /* Its names are known, or known to be unknown; or its init was reaped. */
 void stops_named(struct stops *stops, struct stop *stop);
-/* Its cgroup was removed. False: its verdict still waits; stops_bury() frees it with its node. */
+/* Its init, which was reported as held, is so no longer: that is reported. */
+void stops_held_ends(struct stops *stops, struct stop *stop, uint64_t at_ns);
+/* Its cgroup was removed. False: its verdict, or its init, still waits; stops_bury() frees it with
+ * its node. */
 bool stops_gone(struct stops *stops, struct stop *stop);
 /* The id of node, which is gone while its verdict waits, is another cgroup's now. */
 void stops_leave_id(struct stops *stops, struct cgnode *node);
@@ -93,7 +98,8 @@ void stops_begin_unseen(struct stops *stops, struct stop *stop, uint64_t at_ns);
 void stops_advance(struct stops *stops, struct stop *stop, enum stop_event event);
 /* Reports the verdict; stop moves on. not_empty: the wait is over and processes are left. */
 void stops_publish(struct stops *stops, struct stop *stop, bool not_empty);
-/* One that has exited has waited for its verdict since before the daemon was restarted. */
+/* One that has exited has waited for its verdict, or its init to be reaped, since before the daemon
+ * was restarted. */
 void stops_resume(struct stops *stops, struct stop *stop);
 
 static inline void stops_wake(struct stops *stops, struct stop *stop, uint64_t at_ns)
@@ -129,6 +135,7 @@ enum record_tri stops_pod_terminating(const struct stops *stops, const struct st
 void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *ret);
 void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps);
 void stops_report_empty(struct stops *stops, const struct stop *stop);
+void stops_report_reaped(struct stops *stops, const struct stop *stop, uint64_t at_ns);
 void stops_report_signal(struct stops *stops, const struct obs *obs, const struct stop *target,
 			 const struct sender *sender);
 void stops_report_oom(struct stops *stops, const struct obs *obs, const struct cgnode *node,

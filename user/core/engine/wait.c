@@ -12,7 +12,13 @@
  */
 #define TEARDOWN_NS 5000000ULL
 
-/* Stops that may wait for names although their cgroups are gone. */
+/* How long one that was moved may take to be found in another container. */
+#define MOVED_NS STOPS_WAIT_NS
+
+/* How often an init that was reported as held is looked at. */
+#define HELD_NS 1000000000ULL
+
+/* Stops that may wait although their cgroups are gone. */
 #define GONE_MAX 1024
 
 void stops_advance(struct stops *stops, struct stop *stop, enum stop_event event)
@@ -29,6 +35,8 @@ static void probe_init(struct stops *stops, const struct stop *stop)
 		.id = stop->node->id,
 		.pid = stop->init.pid,
 		.start_ns = stop->init.start_ns,
+		.holder = stop->held == STOP_HELD_ASKED_AGAIN,
+		.moved = stop->left_ns,
 	};
 
 	if (stop->init.pid)
@@ -183,30 +191,69 @@ int stops_on_counts(struct stops *stops, const struct obs *obs)
 	return 0;
 }
 
-static void held_seen(struct stops *stops, struct stop *stop, bool held, uint64_t at_ns)
+/* At the second look: it is held. */
+static void held_found(struct stop *stop, const struct obs_probe *probe)
 {
+	struct stop_aside *aside = probe->holder.pid ? stop_want_aside(stop) : NULL;
+
+	stop->held = STOP_HELD;
+	if (!aside)
+		return;
+	aside->holder = probe->holder;
+	aside->holder_parent = probe->holder_parent;
+}
+
+static void held_seen(struct stops *stops, struct stop *stop, const struct obs *obs)
+{
+	const struct obs_probe *probe = &obs->probe;
+
 	if (stop->held != STOP_HELD_ASKED && stop->held != STOP_HELD_ASKED_AGAIN)
 		return;
-	if (!held)
+	if (!probe->held)
 		stop->held = STOP_HELD_NOT;
+	else if (awaits_look(stop))
+		held_found(stop, probe);
 	else
-		stop->held = awaits_look(stop) ? STOP_HELD : STOP_HELD_ONCE;
+		stop->held = STOP_HELD_ONCE;
 	if (stop->held == STOP_HELD_ONCE)
-		stops_wake(stops, stop, at_ns + STOPS_WAIT_NS);
+		stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
 	else if (stop->held == STOP_HELD || !stop->asked_ns)
-		stops_wake(stops, stop, at_ns);
+		stops_wake(stops, stop, obs->at_ns);
+}
+
+/* The kernel half forgets, with its cgroup, that it is to be waited for. */
+static bool reap_is_seen(const struct stops *stops, const struct stop *stop)
+{
+	return stops->out->host.reaps && !stop->gone_ns;
+}
+
+/* It was reported as held. A look may overtake the record that is in the ring. */
+static void held_looked_at(struct stops *stops, struct stop *stop, const struct obs *obs)
+{
+	if (obs->probe.held || stop->held != STOP_HELD)
+		return;
+	if (reap_is_seen(stops, stop)) {
+		stop->held = STOP_HELD_ENDED;
+		stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
+	} else {
+		stops_held_ends(stops, stop, obs->at_ns);
+	}
 }
 
 /* The exit's own record may still be in the ring: the verdict without it waits for a moment. */
 int stops_on_probe(struct stops *stops, const struct obs *obs)
 {
-	struct stop *stop = stop_in(cgmap_get(stops->map, obs->probe.id));
+	struct cgnode *node = cgmap_get(stops->map, obs->probe.id);
+	struct stop *stop = node ? node->stop : NULL;
 
 	if (!stop || stop->init.pid != obs->probe.pid || stop->init.start_ns != obs->probe.start_ns)
 		return 0;
 	if (stop->state == STOP_EXITED)
-		held_seen(stops, stop, obs->probe.held, obs->at_ns);
-	if (obs->probe.alive || !stop_is_running(stop))
+		held_seen(stops, stop, obs);
+	else if (stop_is_held(stop))
+		held_looked_at(stops, stop, obs);
+	stop->moved |= stop->left_ns && obs->probe.alive;
+	if (obs->probe.alive || !stop_is_running(stop) || stop->left_ns)
 		return 0;
 	stop->probed = true;
 	names_ask_exit(stops->names, stop->node);
@@ -312,6 +359,15 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 	stops_compare_restart(stops, node->ident.container_id);
 }
 
+/* Its cgroup was removed, and it waits for nothing more. */
+static void leave_gone(struct stops *stops, struct stop *stop)
+{
+	stop->gone_ns = 0;
+	stops->n_gone--;
+	stop->next_over = stops->over;
+	stops->over = stop;
+}
+
 void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 {
 	uint32_t gaps;
@@ -335,12 +391,21 @@ void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 		stops_advance(stops, stop, STOP_EV_EMPTY);
 		stop_vacate(stop, stops->out->now_ns);
 	}
-	if (stop->gone_ns) {
-		stop->gone_ns = 0;
-		stops->n_gone--;
-		stop->next_over = stops->over;
-		stops->over = stop;
-	}
+	if (stop_is_held(stop))
+		stops_wake(stops, stop, stops->out->now_ns + HELD_NS);
+	else if (stop->gone_ns)
+		leave_gone(stops, stop);
+}
+
+void stops_held_ends(struct stops *stops, struct stop *stop, uint64_t at_ns)
+{
+	stop->held = STOP_HELD_NOT;
+	stops_wake(stops, stop, 0);
+	stops_report_reaped(stops, stop, at_ns);
+	if (stop->node)
+		output_changed(stops->out, stop->node);
+	if (stop->gone_ns)
+		leave_gone(stops, stop);
 }
 
 /* Its death kills the others in its pid namespace, maybe outside its cgroup; none was counted yet. */
@@ -353,8 +418,14 @@ static bool awaits_teardown(const struct stop *stop)
 /* What was in its pid namespace may not leave that, and then it never ends. */
 static bool may_be_held(const struct stop *stop)
 {
-	return stop->takes_others && stop->exit_seen && stop->empty_ns && !stop->reap_ns &&
-	       !stop->gone_ns && stop->held < STOP_HELD;
+	return stop->takes_others && stop->exit_seen && (stop->empty_ns || stop->gone_ns) &&
+	       !stop->reap_ns && stop->held < STOP_HELD;
+}
+
+/* Its cgroup was removed, and an answer or the second look is due. */
+static bool gone_awaits_look(const struct stop *stop)
+{
+	return stop->gone_ns && may_be_held(stop) && stop->held != STOP_HELD_UNASKED;
 }
 
 /* True: the verdict waits for the answer. */
@@ -373,6 +444,25 @@ static bool awaits_reap(const struct stops *stops, const struct stop *stop)
 {
 	return stops->out->host.reaps && stop->exit_seen && !stop->reap_ns &&
 	       stops->out->now_ns < stop->empty_ns + TEARDOWN_NS;
+}
+
+void stops_left(struct stops *stops, struct stop *stop, uint32_t pid, uint64_t at_ns)
+{
+	if (!stop_is_running(stop) || stop->init.pid != pid) {
+		stops_empty(stops, stop, at_ns);
+		return;
+	}
+	stop->left_ns = at_ns;
+	stops_wake(stops, stop, at_ns + MOVED_NS);
+	probe_init(stops, stop);
+}
+
+/* It was moved to no container, or to one that has an init: its end is not followed there. */
+static void end_left(struct stops *stops, struct stop *stop)
+{
+	stop->empty_ns = stop->left_ns;
+	stop->left_ns = 0;
+	stops_advance(stops, stop, STOP_EV_EXIT);
 }
 
 void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
@@ -405,8 +495,9 @@ void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 
 void stops_named(struct stops *stops, struct stop *stop)
 {
-	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop) &&
-				      !awaits_reap(stops, stop) && !awaits_look(stop));
+	bool over = stop->gone_ns ? !gone_awaits_look(stop)
+				  : stop->empty_ns && !awaits_teardown(stop) &&
+					    !awaits_reap(stops, stop) && !awaits_look(stop);
 
 	if (stop->state == STOP_EXITED && over && !awaits_name(stops, stop))
 		stops_publish(stops, stop, false);
@@ -421,8 +512,25 @@ static bool awaits_word(struct stops *stops, struct stop *stop)
 	return asked;
 }
 
+/* A runtime removes the cgroup at once, and answers with the name later. */
+static bool gone_waits(struct stops *stops, struct stop *stop)
+{
+	uint64_t now_ns = stops->out->now_ns;
+	bool named_late = (awaits_word(stops, stop) || awaits_name(stops, stop)) &&
+			  now_ns < name_until(stops, stop);
+
+	if (gone_awaits_look(stop) || ask_held(stops, stop, now_ns))
+		return true;
+	if (named_late)
+		stops_wake(stops, stop, name_until(stops, stop));
+	return named_late;
+}
+
 bool stops_gone(struct stops *stops, struct stop *stop)
 {
+	bool has_room = stops->n_gone < GONE_MAX;
+	uint64_t now_ns = stops->out->now_ns;
+
 	if (stop->gone_ns)
 		return false;
 	/* The record of its emptiness was lost, too. */
@@ -431,22 +539,27 @@ bool stops_gone(struct stops *stops, struct stop *stop)
 	/* Told as not empty, and the record of its emptiness was lost. */
 	if (stop->state == STOP_REPORTED)
 		stops_empty(stops, stop, stops->out->now_ns);
+	if (stop->left_ns)
+		end_left(stops, stop);
 	/* Its exit was lost: a cgroup with a process in it cannot be removed. */
 	if (stop_is_running(stop))
 		stops_advance(stops, stop, STOP_EV_EXIT);
-	if (stop->state != STOP_EXITED)
+	if (stop->state != STOP_EXITED && !stop_is_held(stop))
 		return true;
-	/* A runtime removes the cgroup at once, and answers with the name later. */
-	stop->gone_ns = stops->out->now_ns ?: 1;
-	if ((awaits_word(stops, stop) || awaits_name(stops, stop)) &&
-	    stops->out->now_ns < name_until(stops, stop) && stops->n_gone < GONE_MAX) {
+	stop->gone_ns = now_ns ?: 1;
+	if (stop->state == STOP_EXITED && gone_waits(stops, stop) && has_room) {
 		stops->n_gone++;
-		stops_wake(stops, stop, name_until(stops, stop));
 		return false;
 	}
 	stop->gone_ns = 0;
-	stops_publish(stops, stop, false);
-	return true;
+	if (stop->state == STOP_EXITED)
+		stops_publish(stops, stop, false);
+	if (!has_room || !stop_is_held(stop))
+		return true;
+	stop->gone_ns = now_ns ?: 1;
+	stops->n_gone++;
+	stops_wake(stops, stop, now_ns + HELD_NS);
+	return false;
 }
 
 static void expire_exited(struct stops *stops, struct stop *stop, uint64_t now_ns)
@@ -454,7 +567,8 @@ static void expire_exited(struct stops *stops, struct stop *stop, uint64_t now_n
 	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop));
 
 	/* What is asked of the counts below takes as long. */
-	if (ask_held(stops, stop, now_ns) && (stop->asked_ns || !awaits_teardown(stop)))
+	if (ask_held(stops, stop, now_ns) &&
+	    (stop->gone_ns || stop->asked_ns || !awaits_teardown(stop)))
 		return;
 	if (over && awaits_name(stops, stop) && now_ns < name_until(stops, stop)) {
 		stops_wake(stops, stop, name_until(stops, stop));
@@ -475,15 +589,31 @@ static void expire_exited(struct stops *stops, struct stop *stop, uint64_t now_n
 
 void stops_resume(struct stops *stops, struct stop *stop)
 {
-	if (awaits_name(stops, stop))
+	if (stop_is_held(stop))
+		stops_wake(stops, stop, stops->out->now_ns + HELD_NS);
+	else if (awaits_name(stops, stop))
 		stops_wake(stops, stop, name_until(stops, stop));
 	else
 		expire_exited(stops, stop, stops->out->now_ns);
 }
 
+static void expire_held(struct stops *stops, struct stop *stop, uint64_t now_ns)
+{
+	if (stop->held == STOP_HELD_ENDED) {
+		stops_held_ends(stops, stop, now_ns);
+		return;
+	}
+	stops_wake(stops, stop, now_ns + HELD_NS);
+	probe_init(stops, stop);
+}
+
 static void expire(struct stops *stops, struct stop *stop, uint64_t now_ns)
 {
 	stops_wake(stops, stop, 0);
+	if (stop_is_held(stop))
+		expire_held(stops, stop, now_ns);
+	if (stop->left_ns)
+		end_left(stops, stop);
 	if (stop->state == STOP_EXITED) {
 		expire_exited(stops, stop, now_ns);
 	} else if (stop->probed && stop_is_running(stop)) {
@@ -524,7 +654,10 @@ void stops_bury(struct stops *stops)
 
 void stops_leave_id(struct stops *stops, struct cgnode *node)
 {
-	stops_publish(stops, node->stop, false);
+	if (node->stop->state == STOP_EXITED)
+		stops_publish(stops, node->stop, false);
+	if (node->stop->gone_ns)
+		leave_gone(stops, node->stop);
 	stops_bury(stops);
 }
 
@@ -539,6 +672,8 @@ static void end_stop(struct stops *stops, struct stop *stop, uint64_t at_ns)
 	/* Found gone, and the wait for its exit's record ends here. */
 	if (unseen || (stop->probed && stop_is_running(stop)))
 		stops_advance(stops, stop, STOP_EV_EXIT);
+	if (stop->left_ns)
+		end_left(stops, stop);
 	if (stop->state == STOP_EXITED)
 		stops_publish(stops, stop, !unseen && !stop->empty_ns);
 }

@@ -97,6 +97,7 @@ struct obs_empty {
 	 * known, as in older recordings. */
 	uint32_t kind;
 	uint64_t owner_id;
+	uint32_t left_pid; /* EMPTY: its init, which was moved to another cgroup; 0: it was not */
 };
 
 struct obs_init {
@@ -165,6 +166,8 @@ struct obs_probe {
 	uint64_t start_ns;
 	bool alive;
 	bool held; /* it exits, and waits for a process of its pid namespace */
+	/* That process, and its parent, which has not waited for it; pid 0: not known. */
+	struct graced_proc holder, holder_parent;
 };
 
 struct obs_no_init {

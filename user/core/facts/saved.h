@@ -66,6 +66,7 @@ struct kept_stop {
 	uint64_t given_ns;
 	bool given_unknown;
 	bool restarted, blind; /* another restart was in its life before */
+	bool not_reaped;       /* reported as held, and so it still is */
 };
 
 /* A signal that counts in the life that was fed last for the cgroup. */

@@ -225,6 +225,9 @@ bool filter_matches(const struct filter *f, const struct record *r)
 		return signal_matches(f, &r->signal);
 	case RECORD_EMPTY:
 		return !asks_for_stops(f) && subject_matches(f, &r->empty.pod, &r->empty.container);
+	case RECORD_REAPED:
+		return !asks_for_stops(f) &&
+		       subject_matches(f, &r->reaped.pod, &r->reaped.container);
 	case RECORD_OOM:
 		return !asks_for_stops(f) && subject_matches(f, &r->oom.pod, &r->oom.container);
 	case RECORD_RUNTIME_EXIT:

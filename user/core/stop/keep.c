@@ -78,6 +78,7 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 		.hearing = stop->hearing,
 		.given_ns = stop->given_ns,
 		.given_unknown = stop->given_unknown,
+		.not_reaped = stop_is_held(stop),
 	};
 	write_last_from(stop, ret->last_from);
 }
@@ -140,6 +141,11 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 	return true;
 }
 
+static bool is_over(const struct kept_stop *kept)
+{
+	return kept->state == STOP_IDLE || kept->state == STOP_REPORTED;
+}
+
 /* Who runs has not exited, nor left an empty cgroup. */
 static bool can_be(const struct kept_stop *kept)
 {
@@ -193,6 +199,7 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.hearing = kept->hearing,
 		.given_ns = kept->given_ns,
 		.given_unknown = kept->given_unknown,
+		.held = kept->not_reaped && is_over(kept) ? STOP_HELD : STOP_HELD_UNASKED,
 		.kept = true,
 	};
 	read_last_from(kept->last_from, stop);

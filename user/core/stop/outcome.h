@@ -98,6 +98,7 @@ enum gap {
 	GAP_TAKE_UNSEEN,	 /* whether init took its stop signal was not seen */
 	GAP_NOT_REAPED, /* it waits for a process of its pid namespace, and no parent can see its
 			   exit */
+	GAP_INIT_MOVED, /* it was moved out of the container, and its end was not followed */
 	GAP_COUNT,
 };
 

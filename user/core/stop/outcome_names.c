@@ -55,6 +55,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_INIT_UNSEEN] = "init-unseen",
 	[GAP_TAKE_UNSEEN] = "take-unseen",
 	[GAP_NOT_REAPED] = "not-reaped",
+	[GAP_INIT_MOVED] = "init-moved",
 };
 
 const char *outcome_name(enum outcome outcome)

@@ -125,6 +125,11 @@ struct record_forward {
 	uint64_t after_ns; /* since the stop signal */
 };
 
+/* What an init that has exited waits for, and its parent, which has not waited for it. */
+struct record_holder {
+	struct record_process process, parent; /* pid 0: not known */
+};
+
 /* A request to stop, and what became of it. */
 struct record_request {
 	uint32_t number; /* 0: there is none */
@@ -159,6 +164,7 @@ struct record_stop {
 	bool latency_known;
 	struct grace grace;
 	struct record_forward forward;
+	struct record_holder held_by;
 	uint64_t deliver_ns; /* init took its stop signal; 0: not seen */
 	uint64_t reap_ns;    /* its parent waited for it; 0: not seen */
 	enum record_tri pod_terminating;
@@ -204,6 +210,15 @@ struct record_empty {
 	struct record_pod pod;
 	struct record_container container;
 	uint64_t empty_ns;
+};
+
+/* An init that was reported as not reaped is: its runtime sees the exit. */
+struct record_reaped {
+	char id[192];
+	struct record_pod pod;
+	struct record_container container;
+	struct record_exit exit;
+	uint64_t reap_ns; /* 0: not seen, a look at the record's own time found it so */
 };
 
 struct record_oom {
@@ -389,6 +404,7 @@ enum record_type {
 	RECORD_SHUTDOWN,
 	RECORD_BOOT,
 	RECORD_DROPPED,
+	RECORD_REAPED,
 };
 
 struct record {
@@ -402,6 +418,7 @@ struct record {
 		struct record_stop stop;
 		struct record_empty empty;
 		struct record_oom oom;
+		struct record_reaped reaped;
 		struct record_lost lost;
 		struct record_runtime_exit runtime_exit;
 		struct record_restart restart;

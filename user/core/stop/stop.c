@@ -89,6 +89,36 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	};
 }
 
+void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
+{
+	const struct graced_proc none = {};
+	uint64_t left_ns = from->left_ns;
+	struct stop life = *from;
+
+	/* Forgets the signals of what was there. */
+	stop_begin(map, to, &none, from->rank);
+	life.node = to->node;
+	life.wake = to->wake;
+	life.record_lost |= from->counts.lost > from->base.lost;
+	life.base = life.counts = to->counts;
+	life.before = to->before;
+	life.request_suppressed = to->counts.suppressed;
+	life.shedding = to->shedding;
+	life.shed |= to->shedding;
+	life.there = to->there;
+	life.left_ns = 0;
+	life.moved = false;
+	*to = life;
+	/* They are the other's now. */
+	from->request.seen = from->kill.seen = false;
+	from->request.sender.node = from->kill.sender.node = NULL;
+	from->aside = NULL;
+	from->state = STOP_IDLE;
+	stop_begin(map, from, &life.init, from->rank);
+	from->there = false;
+	from->idle_ns = left_ns;
+}
+
 /*
  * A SIGKILL that began the group's exit has done its work: 5.10 calls a later one delivered, newer
  * kernels ignored.
@@ -472,6 +502,8 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_TAKE_UNSEEN;
 	if (stop->held == STOP_HELD)
 		gaps |= 1u << GAP_NOT_REAPED;
+	if (stop->moved && !stop->exit_seen)
+		gaps |= 1u << GAP_INIT_MOVED;
 	return gaps;
 }
 

@@ -68,7 +68,8 @@ struct stop_candidate {
 	uint64_t suppressed;
 };
 
-/* Signals that are no request, but may turn out to be why init exits. Few stops have any. */
+/* What few stops have: signals that are no request, but may turn out to be why init exits, and what
+ * holds an init that has exited. */
 struct stop_aside {
 	struct stop_candidate candidate;
 	/* The last stop-set signal from its own container that init heard: docker exec … kill 1. */
@@ -76,6 +77,8 @@ struct stop_aside {
 	/* The requests beside the one that counts: the first ones, and the last. */
 	struct stop_signal others[STOP_OTHERS];
 	uint32_t n_others; /* how many there were */
+	/* As in struct obs_probe. */
+	struct graced_proc holder, holder_parent;
 };
 
 /* The first signal that init sent to another process of its container after it was asked to stop. */
@@ -110,6 +113,7 @@ enum stop_held {
 	STOP_HELD_ONCE, /* the first look showed it */
 	STOP_HELD_ASKED_AGAIN,
 	STOP_HELD,
+	STOP_HELD_ENDED, /* it was reported, and is held no longer: the record of that may be due */
 	STOP_HELD_NOT,
 	/* Later numbers are free: this one is not part of what init made of it. */
 	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
@@ -174,6 +178,8 @@ struct stop {
 	bool reported_unnamed;	/* reported while the path of its cgroup was not known */
 	bool base_known;	/* scope all: base is that of its first signal */
 	bool record_lost;	/* one about it was lost, whatever the counts say */
+	uint64_t left_ns;	/* init was moved, and its cgroup is empty; 0: it was not */
+	bool moved;		/* ... and lived on */
 	bool probed;		/* init was found gone without an exit record */
 	bool shedding;		/* less is recorded of it now */
 	bool shed;		/* ... or was, at some time of this init's life */
@@ -182,7 +188,7 @@ struct stop {
 	bool unseen_lapsed;	/* late or blind, so long ago that no verdict can depend on it */
 	bool kept;		/* it was, and init was not found since */
 	struct deadline wake;	/* lapse, or the bound on waiting */
-	uint64_t gone_ns;	/* its cgroup was removed, its verdict waits for names; 0: not */
+	uint64_t gone_ns;	/* its cgroup was removed, it waits for names or is held; 0: not */
 	struct stop *next_over; /* of those that end with this step */
 };
 
@@ -215,6 +221,9 @@ struct stop_aside *stop_want_aside(struct stop *stop);
 /* Forgets the last init's life; the cgroup may be entered anew. */
 void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init,
 		uint32_t rank);
+
+/* The life goes on in another cgroup, whose stop is to: from has none any more. */
+void stop_move(struct cgmap *map, struct stop *from, struct stop *to);
 
 /*
  * A signal for init, its sender judged. Takes over sender's reference. Says whether it counts as a
@@ -283,6 +292,13 @@ static inline bool stop_is_unseen_life(const struct stop *stop)
 {
 	return stop->state == STOP_IDLE && stop->counts.exits > stop->base.exits &&
 	       (stop->init_unseen || stop->counts.lost > stop->base.lost);
+}
+
+/* Its verdict was reported, and that its init is reaped is still to be. */
+static inline bool stop_is_held(const struct stop *stop)
+{
+	return (stop->state == STOP_IDLE || stop->state == STOP_REPORTED) &&
+	       (stop->held == STOP_HELD || stop->held == STOP_HELD_ENDED);
 }
 
 /* Its cgroup has run empty, and what is to be reported of it is. */

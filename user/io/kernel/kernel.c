@@ -447,8 +447,28 @@ static void do_without_reaps(struct kern *kern, unsigned int i)
 	kern->flavours.reap = false;
 }
 
+/* Only a v1 hierarchy renames cgroups, and then one goes and one comes. */
+static int attach_to_renames(struct kern *kern)
+{
+	struct bpf_program *const in_order[] = {kern->skel->progs.on_cgroup_rmdir,
+						kern->skel->progs.on_cgroup_mkdir};
+
+	if (kern->skel->rodata->cfg_ssid < 0)
+		return 0;
+	for (size_t i = 0; i < 2; i++) {
+		if (!bpf_program__autoload(in_order[i]))
+			continue;
+		kern->renames[i] = bpf_program__attach_raw_tracepoint(in_order[i], "cgroup_rename");
+		if (!kern->renames[i])
+			return -errno;
+	}
+	return 0;
+}
+
 int kern_attach(struct kern *kern, struct kern_why *ret_why)
 {
+	int r;
+
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
 		if (!kern->wanted[i])
 			continue;
@@ -456,8 +476,7 @@ int kern_attach(struct kern *kern, struct kern_why *ret_why)
 		if (!kern->links[i] && programs[i].flavour == REAP) {
 			do_without_reaps(kern, i);
 		} else if (!kern->links[i]) {
-			int r = -errno;
-
+			r = -errno;
 			explain(ret_why, "cannot attach to tracepoint %s: %s",
 				programs[i].tracepoint, strerror(-r));
 			kern_detach(kern);
@@ -465,11 +484,20 @@ int kern_attach(struct kern *kern, struct kern_why *ret_why)
 		}
 	}
 	kern->skel->bss->reaps_seen = kern->flavours.reap;
-	return 0;
+	r = attach_to_renames(kern);
+	if (r < 0) {
+		explain(ret_why, "cannot attach to tracepoint cgroup_rename: %s", strerror(-r));
+		kern_detach(kern);
+	}
+	return r;
 }
 
 void kern_detach(struct kern *kern)
 {
+	for (size_t i = 0; i < 2; i++) {
+		bpf_link__destroy(kern->renames[i]);
+		kern->renames[i] = NULL;
+	}
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
 		bpf_link__destroy(kern->links[i]);
 		kern->links[i] = NULL;

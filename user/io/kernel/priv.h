@@ -14,6 +14,7 @@ struct graced_bpf;
 struct kern {
 	struct graced_bpf *skel;
 	struct bpf_link *links[KERN_PROGRAMS];
+	struct bpf_link *renames[2]; /* of cgroups, in a v1 hierarchy */
 	bool wanted[KERN_PROGRAMS];
 	int program_fds[KERN_PROGRAMS]; /* of those wanted */
 	struct kern_flavours flavours;

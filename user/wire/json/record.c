@@ -110,6 +110,22 @@ static void add_forwarded(struct buf *out, const struct record_forward *forward)
 	jsonw_object_end(out);
 }
 
+static void add_held_by(struct buf *out, const struct record_holder *holder)
+{
+	if (!holder->process.pid) {
+		jsonw_null(out, "held_by");
+		return;
+	}
+	jsonw_object(out, "held_by");
+	jsonw_u64(out, "pid", holder->process.pid);
+	jsonw_str(out, "comm", holder->process.comm);
+	jsonw_object(out, "parent");
+	jsonw_u64(out, "pid", holder->parent.pid);
+	jsonw_str(out, "comm", holder->parent.comm);
+	jsonw_object_end(out);
+	jsonw_object_end(out);
+}
+
 /* The time between two moments, each of which may not be known. */
 static void add_span(struct buf *out, const char *key, uint64_t from, uint64_t to)
 {
@@ -219,6 +235,7 @@ static void add_stop(struct buf *out, const struct record *record)
 	record_parts_tri(out, "pod_terminating", stop->pod_terminating);
 	record_parts_time(out, "empty_boot_ns", stop->empty_ns);
 	add_forwarded(out, &stop->forward);
+	add_held_by(out, &stop->held_by);
 	add_stages(out, stop);
 	add_evidence(out, stop->gaps);
 }
@@ -269,6 +286,18 @@ static void add_empty(struct buf *out, const struct record *record)
 	record_parts_pod(out, "pod", &empty->pod);
 	record_parts_container(out, "container", &empty->container);
 	record_parts_time(out, "empty_boot_ns", empty->empty_ns);
+}
+
+static void add_reaped(struct buf *out, const struct record *record)
+{
+	const struct record_reaped *reaped = &record->reaped;
+
+	add_head(out, record, "reaped", reaped->id);
+	record_parts_pod(out, "pod", &reaped->pod);
+	record_parts_container(out, "container", &reaped->container);
+	record_parts_exit(out, "exit", &reaped->exit);
+	record_parts_time(out, "reaped_boot_ns", reaped->reap_ns);
+	add_span(out, "held_ns", reaped->exit.at_ns, record->at_ns);
 }
 
 static void add_pod_grace(struct buf *out, const struct grace *grace)
@@ -608,6 +637,8 @@ static add_fn adder(enum record_type type)
 		return add_stop;
 	case RECORD_EMPTY:
 		return add_empty;
+	case RECORD_REAPED:
+		return add_reaped;
 	case RECORD_OOM:
 		return add_oom;
 	case RECORD_LOST:

@@ -293,6 +293,14 @@ static void read_forward(struct reading *r, const json_t *forward, struct record
 	ret->after_ns = time_of(r, forward, "after_ns");
 }
 
+static void read_held_by(struct reading *r, const json_t *holder, struct record_holder *ret)
+{
+	if (!json_is_object(holder))
+		return;
+	ret->process = read_process(r, holder);
+	ret->parent = read_process(r, json_object_get(holder, "parent"));
+}
+
 /* The stages are spans; of them the moments are. */
 static void read_stages(struct reading *r, const json_t *stages, struct record_stop *stop)
 {
@@ -325,6 +333,7 @@ static void read_stop(struct reading *r, const json_t *line)
 	stop->latency_known = number_of(r, line, "latency_ns", INT64_MAX, &stop->latency_ns);
 	read_grace(r, json_object_get(line, "grace"), &stop->grace);
 	read_forward(r, json_object_get(line, "forwarded"), &stop->forward);
+	read_held_by(r, json_object_get(line, "held_by"), &stop->held_by);
 	stop->pod_terminating = tri_of(line, "pod_terminating");
 	stop->outcome = word_of(r, line, "outcome", outcome_word, OUTCOME_COUNT, OUTCOME_UNKNOWN);
 	stop->cause = word_of(r, line, "cause", cause_word, CAUSE_COUNT, CAUSE_UNKNOWN);
@@ -436,6 +445,17 @@ static void read_subject(struct reading *r, const json_t *line)
 	}
 }
 
+/* What its time is depends on whether that was seen. */
+static void read_reaped(struct reading *r, const json_t *line)
+{
+	struct record_reaped *reaped = &r->record->reaped;
+
+	read_pod(r, json_object_get(line, "pod"), &reaped->pod);
+	read_container(r, json_object_get(line, "container"), &reaped->container);
+	read_exit(r, json_object_get(line, "exit"), &reaped->exit);
+	reaped->reap_ns = time_of(r, line, "reaped_boot_ns");
+}
+
 static void read_totals(struct reading *r, const json_t *counts, struct graced_stat *totals,
 			size_t counter)
 {
@@ -488,6 +508,8 @@ static int read_line(const json_t *line, struct record *ret)
 		ret->type = RECORD_STOP;
 	else if (strcmp(type, "signal") == 0)
 		ret->type = RECORD_SIGNAL;
+	else if (strcmp(type, "reaped") == 0)
+		ret->type = RECORD_REAPED;
 	else if (strcmp(type, "dropped") == 0)
 		ret->type = RECORD_DROPPED;
 	else
@@ -497,6 +519,8 @@ static int read_line(const json_t *line, struct record *ret)
 		read_stop(&r, line);
 	else if (ret->type == RECORD_SIGNAL)
 		read_signal(&r, line);
+	else if (ret->type == RECORD_REAPED)
+		read_reaped(&r, line);
 	else
 		read_dropped(&r, line);
 	return r.error;

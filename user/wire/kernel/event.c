@@ -102,7 +102,8 @@ static void decode_empty(const void *data, struct obs *ret)
 	ret->empty = (struct obs_empty){.id = ev.hdr.watch_id,
 					.counts = ev.counts,
 					.kind = ev.kind,
-					.owner_id = ev.owner_id};
+					.owner_id = ev.owner_id,
+					.left_pid = ev.left_pid};
 }
 
 static void decode_init(const void *data, struct obs *ret)

@@ -58,8 +58,8 @@ static const struct rec_field CGROUP[] = {
 };
 
 static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.counts),
-					 UINT("kind", empty.kind),
-					 UINT("owner_id", empty.owner_id)};
+					 UINT("kind", empty.kind), UINT("owner_id", empty.owner_id),
+					 UINT("left_pid", empty.left_pid)};
 
 static const struct rec_field INIT[] = {
 	UINT("id", init.id),	 UINT("lost", init.lost), UINT("suppressed", init.suppressed),
@@ -109,8 +109,13 @@ static const struct rec_field READ_COUNTS[] = {
 };
 
 static const struct rec_field PROBE[] = {
-	UINT("id", probe.id),	    UINT("pid", probe.pid),   UINT("start_ns", probe.start_ns),
-	BOOL("alive", probe.alive), BOOL("held", probe.held),
+	UINT("id", probe.id),
+	UINT("pid", probe.pid),
+	UINT("start_ns", probe.start_ns),
+	BOOL("alive", probe.alive),
+	BOOL("held", probe.held),
+	PROC("holder_", probe.holder),
+	PROC("holder_parent_", probe.holder_parent),
 };
 
 static const struct rec_field NO_INIT[] = {
@@ -277,6 +282,7 @@ static const struct rec_field KEPT_STOP[] = {
 	UINT("given_ns", kept_stop.given_ns),
 	BOOL("given_unknown", kept_stop.given_unknown),
 	UINT("since_ns", kept_stop.since_ns),
+	BOOL("not_reaped", kept_stop.not_reaped),
 };
 
 static const struct rec_field KEPT_SIGNAL[] = {
@@ -565,7 +571,7 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 _Static_assert(COUNT(SIGNAL) <= REC_FIELDS_MAX && COUNT(LOST) <= REC_FIELDS_MAX &&
 		       COUNT(KEPT_STOP) <= REC_FIELDS_MAX && COUNT(KEPT_POD) <= REC_FIELDS_MAX &&
 		       COUNT(SHUTDOWN) <= REC_FIELDS_MAX,
-	       "a reader marks the fields it has seen in one word");
+	       "a reader marks the fields it has seen in two words");
 
 const struct rec_layout *rec_layout(enum obs_type type)
 {

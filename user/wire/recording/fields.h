@@ -35,7 +35,7 @@ struct rec_layout {
 	uint16_t blank_size;
 };
 
-#define REC_FIELDS_MAX 64
+#define REC_FIELDS_MAX 128
 
 /* By enum obs_type; the one of OBS_NONE is empty, every other one has a name. */
 extern const struct rec_layout rec_layouts[OBS_TYPE_COUNT];

@@ -470,7 +470,7 @@ HOT unsigned int take_key(struct cursor *in, const struct rec_layout *layout, un
 /* Reads what stands between "at_ns" and the closing brace. */
 HOT bool take_members(struct cursor *in, const struct rec_layout *layout, struct obs *ret)
 {
-	uint64_t seen = 0;
+	uint64_t seen[REC_FIELDS_MAX / 64] = {};
 	unsigned int i = 0;
 
 	for (skip_space(in); take_char(in, ','); skip_space(in)) {
@@ -478,9 +478,9 @@ HOT bool take_members(struct cursor *in, const struct rec_layout *layout, struct
 
 		skip_space(in);
 		i = take_key(in, layout, i);
-		if (i == layout->count || seen >> i & 1)
+		if (i == layout->count || seen[i / 64] >> i % 64 & 1)
 			return false;
-		seen |= 1ull << i;
+		seen[i / 64] |= 1ull << i % 64;
 		skip_space(in);
 		field = &layout->fields[i++];
 		if (!take_value(in, field, (char *)ret + field->offset))

@@ -25,6 +25,7 @@
 #define ID_STOP	   "627e28794e944e4bbce2264a6a87d251"
 #define ID_OOM	   "26818800ed814595beec6afdd9c1f234"
 #define ID_EMPTY   "4e2781d048484c22802855a6cd033730"
+#define ID_REAPED  "c6470f3a543c4a8387ac7b254e781065"
 #define ID_RESTART "77432031f2e04dca9143eb548dffd427"
 
 static void add_text(struct buf *out, const char *text)
@@ -301,6 +302,22 @@ static void add_empty(struct buf *out, const struct record *record)
 	buf_adds(out, ": no process is left\n");
 	add_field(out, "GRACED_ID", empty->id);
 	add_subject(out, &empty->pod, &empty->container);
+}
+
+static void add_reaped(struct buf *out, const struct record *record)
+{
+	const struct record_reaped *reaped = &record->reaped;
+	uint64_t held_ns = record->at_ns - reaped->exit.at_ns;
+	char held[DURATION_SIZE];
+
+	add_head(out, record, ID_REAPED, "reaped", JOURNAL_INFO);
+	buf_adds(out, "MESSAGE=");
+	say_subject(out, &reaped->pod, &reaped->container);
+	buf_printf(out, ": its PID 1 was held for %s, and its parent can see its exit now\n",
+		   duration_format(held_ns, held));
+	add_field(out, "GRACED_ID", reaped->id);
+	add_subject(out, &reaped->pod, &reaped->container);
+	add_number(out, "GRACED_HELD_NS", held_ns);
 }
 
 static void add_restart(struct buf *out, const struct record *record)
@@ -698,6 +715,8 @@ static add_fn adder(enum record_type type)
 		return add_boot;
 	case RECORD_EMPTY:
 		return add_empty;
+	case RECORD_REAPED:
+		return add_reaped;
 	case RECORD_RESTART:
 		return add_restart;
 	case RECORD_ATTACHED:
@@ -715,8 +734,8 @@ static add_fn adder(enum record_type type)
 
 const char *const journal_story_ids[] = {ID_STOP, ID_EMPTY,    ID_POD,	   ID_SHUTDOWN,
 					 ID_LOST, ID_ATTACHED, ID_DROPPED, NULL};
-const char *const journal_stop_ids[] = {ID_STOP, ID_DROPPED, NULL};
-const char *const journal_signal_ids[] = {ID_STOP, ID_SIGNAL, ID_DROPPED, NULL};
+const char *const journal_stop_ids[] = {ID_STOP, ID_REAPED, ID_DROPPED, NULL};
+const char *const journal_signal_ids[] = {ID_STOP, ID_REAPED, ID_SIGNAL, ID_DROPPED, NULL};
 const char *const journal_boot_end_ids[] = {ID_BOOT, NULL};
 
 bool journal_has(enum record_type type)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is in the cells of a stop's and of a signal's row. */
+/* What is in the cells of the row of a stop, of a signal, and of an init that was reaped late. */
 #include "wire/text/table.h"
 
 #include <string.h>
@@ -30,6 +30,11 @@ static bool is_stop(const struct record *r)
 	return r->type == RECORD_STOP;
 }
 
+static bool is_reaped(const struct record *r)
+{
+	return r->type == RECORD_REAPED;
+}
+
 static void add_day(struct grid_cell *cell, const void *row)
 {
 	grid_day(cell, ((const struct record *)row)->wall_ns);
@@ -55,10 +60,16 @@ static void shorten_time(struct buf *text)
 	take_out(text, text->len ? strchr(text->data, '.') : NULL, strlen(".123"));
 }
 
+static const struct record_pod *pod_of(const struct record *r)
+{
+	if (is_reaped(r))
+		return &r->reaped.pod;
+	return is_stop(r) ? &r->stop.pod : &r->signal.pod;
+}
+
 static void add_pod(struct grid_cell *cell, const void *row)
 {
-	const struct record *r = row;
-	const struct record_pod *pod = is_stop(r) ? &r->stop.pod : &r->signal.pod;
+	const struct record_pod *pod = pod_of(row);
 
 	if (pod->known && pod->name) {
 		if (pod->namespace_) {
@@ -100,12 +111,9 @@ static void add_unit(struct buf *cell, const struct record_container *container,
 
 static const struct record_container *container_of(const struct record *r)
 {
+	if (is_reaped(r))
+		return &r->reaped.container;
 	return is_stop(r) ? &r->stop.container : &r->signal.container;
-}
-
-static const struct record_pod *pod_of(const struct record *r)
-{
-	return is_stop(r) ? &r->stop.pod : &r->signal.pod;
 }
 
 static void add_namespace(struct grid_cell *cell, const void *row)
@@ -147,6 +155,10 @@ static void add_kind(struct grid_cell *cell, const void *row)
 
 static const struct record_process *process_of(const struct record *r)
 {
+	static const struct record_process unknown;
+
+	if (is_reaped(r))
+		return &unknown;
 	return is_stop(r) ? &r->stop.process : &r->signal.target;
 }
 
@@ -282,6 +294,8 @@ static void add_outcome(struct grid_cell *cell, const void *row)
 	if (is_stop(r)) {
 		cell->colour = outcome_colour(r->stop.outcome);
 		buf_adds(cell->text, outcome_name(r->stop.outcome));
+	} else if (is_reaped(r)) {
+		buf_adds(cell->text, "reaped");
 	} else {
 		buf_adds(cell->text, signame_format(r->signal.number, name));
 	}
@@ -291,6 +305,8 @@ static void add_cause(struct grid_cell *cell, const void *row)
 {
 	const struct record *r = row;
 
+	if (is_reaped(r))
+		return;
 	buf_adds(cell->text,
 		 is_stop(r) ? cause_name(r->stop.cause) : record_result_name(r->signal.result));
 }
@@ -298,15 +314,16 @@ static void add_cause(struct grid_cell *cell, const void *row)
 static void add_exit(struct grid_cell *cell, const void *row)
 {
 	const struct record *r = row;
-	uint32_t signal = r->stop.exit.status & 0x7f;
+	const struct record_exit *exit = is_reaped(r) ? &r->reaped.exit : &r->stop.exit;
+	uint32_t signal = exit->status & 0x7f;
 	char name[SIGNAME_SIZE];
 
-	if (!is_stop(r) || !r->stop.exit.known)
+	if (!(is_stop(r) || is_reaped(r)) || !exit->known)
 		return;
 	if (signal)
 		buf_adds(cell->text, signame_format(signal, name));
 	else
-		buf_add_u64(cell->text, r->stop.exit.status >> 8 & 0xff);
+		buf_add_u64(cell->text, exit->status >> 8 & 0xff);
 }
 
 static void add_took(struct grid_cell *cell, const void *row)
@@ -316,6 +333,8 @@ static void add_took(struct grid_cell *cell, const void *row)
 
 	if (is_stop(r) && r->stop.latency_known)
 		buf_adds(cell->text, duration_format(r->stop.latency_ns, took));
+	else if (is_reaped(r) && r->at_ns >= r->reaped.exit.at_ns)
+		buf_adds(cell->text, duration_format(r->at_ns - r->reaped.exit.at_ns, took));
 }
 
 static void add_grace(struct grid_cell *cell, const void *row)
@@ -348,6 +367,8 @@ static void add_sender(struct grid_cell *cell, const void *row)
 {
 	const struct record *r = row;
 
+	if (is_reaped(r))
+		return;
 	put_sender(cell, is_stop(r) ? ender(&r->stop) : &r->signal.sender);
 }
 
@@ -374,9 +395,9 @@ static void add_signal(struct grid_cell *cell, const void *row)
 	const struct record *r = row;
 	char name[SIGNAME_SIZE];
 
-	if (!is_stop(r))
+	if (r->type == RECORD_SIGNAL)
 		buf_adds(cell->text, signame_format(r->signal.number, name));
-	else if (r->stop.stop_signal.known)
+	else if (is_stop(r) && r->stop.stop_signal.known)
 		buf_adds(cell->text, signame_format(r->stop.stop_signal.number, name));
 }
 
@@ -385,6 +406,8 @@ static void add_note(struct grid_cell *cell, const void *row)
 	const struct record *r = row;
 	bool deaf = is_stop(r) ? r->stop.deaf : r->signal.deaf;
 
+	if (is_reaped(r))
+		return;
 	cell->colour = deaf ? ALARM : NULL;
 	if (is_stop(r)) {
 		add_stop_notes(cell->text, &r->stop);
@@ -469,5 +492,6 @@ static bool is_sandbox(const struct record *record)
 
 bool table_has_row(const struct record *record)
 {
-	return (is_stop(record) || record->type == RECORD_SIGNAL) && !is_sandbox(record);
+	return (is_stop(record) || is_reaped(record) || record->type == RECORD_SIGNAL) &&
+	       !is_sandbox(record);
 }

@@ -11,10 +11,10 @@
 #include "core/stop/record.h"
 #include "wire/text/grid.h"
 
-/* Its rows are struct record, of stops and signals. */
+/* Its rows are struct record, of those that have one. */
 extern const struct grid_table table_stops;
 
-/* Whether the record has a row: stops and signals have, but for those of sandboxes. */
+/* Whether the record has a row: stops, signals and late reaps have, but for those of sandboxes. */
 bool table_has_row(const struct record *record);
 
 /* For a column of namespaces. A pod's is beside its name already, and shown only where the reader

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/engine: an init that is moved out of its container's cgroup. */
+#include <string.h>
+
+#include "lib/claim.h"
+#include "lib/engine/world_pods.h"
+
+#define LEFT_AT SEC(30)
+#define WAIT	MSEC(250)
+
+static void leave(struct world *w, uint32_t pid)
+{
+	const struct obs obs = {.type = OBS_CGROUP_EMPTY,
+				.at_ns = LEFT_AT,
+				.empty = {.id = CG_A1, .left_pid = pid}};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+static void answer(struct world *w, bool alive)
+{
+	const struct obs obs = {
+		.type = OBS_PROBE,
+		.at_ns = LEFT_AT + 1,
+		.probe = {.id = CG_A1, .pid = P_A1.pid, .start_ns = P_A1.start_ns, .alive = alive},
+	};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+/* Asked to stop, and moved then. */
+static void open_left(struct world *w)
+{
+	world_open(w, NULL);
+	world_init(w, SEC(10), CG_A1, &P_A1);
+	world_managed(w, SEC(20), CG_A1, &P_A1, 15);
+	leave(w, P_A1.pid);
+	assert_int_equal(world_count(w, RECORD_STOP), 0);
+	assert_true(world_effect(w, EFFECT_PROBE_INIT)->moved);
+	assert_int_equal(world_effect(w, EFFECT_PROBE_INIT)->pid, P_A1.pid);
+}
+
+static void test_other(void **state)
+{
+	struct world w;
+
+	open_left(&w);
+	answer(&w, true);
+	world_init(&w, LEFT_AT + 2, CG_A2, &P_A1);
+	/* Another life in the cgroup that it left. */
+	world_init(&w, LEFT_AT + 3, CG_A1, &P_A2);
+	world_timer(&w, LEFT_AT + WAIT);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_managed(&w, SEC(50), CG_A2, &P_A1, 9);
+	world_exit(&w, SEC(50) + 1, CG_A2, &P_A1, 9);
+	world_empty(&w, SEC(50) + 2, CG_A2);
+	assert_int_equal(world_count(&w, RECORD_STOP), 1);
+	assert_int_equal(world_stop(&w)->stop_signal.at_ns, SEC(20));
+	assert_int_equal(world_stop(&w)->kill_signal.at_ns, SEC(50));
+	assert_string_equal(world_stop(&w)->container.id, WORLD_ID_A2);
+	assert_int_equal(world_stop(&w)->gaps, 0);
+	world_clear(&w);
+	world_exit(&w, SEC(60), CG_A1, &P_A2, EXIT(0));
+	world_empty(&w, SEC(60) + 1, CG_A1);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+	assert_false(world_stop(&w)->stop_signal.known);
+	world_close(&w);
+}
+
+/* alive: it was when it was looked for. */
+static void test_nowhere(void **state)
+{
+	for (int alive = 0; alive < 2; alive++) {
+		struct world w;
+
+		open_left(&w);
+		answer(&w, alive);
+		assert_int_equal(world_count(&w, RECORD_STOP), 0);
+		world_timer(&w, LEFT_AT + WAIT);
+		assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+			       GAP(EXIT_UNSEEN) | (alive ? GAP(INIT_MOVED) : 0));
+		assert_int_equal(world_stop(&w)->empty_ns, LEFT_AT);
+		world_close(&w);
+	}
+}
+
+/* Before it was found anywhere, its cgroup is removed or entered anew, or the trace ends. */
+static void test_no_time(void **state)
+{
+	for (int how = 0; how < 3; how++) {
+		const struct obs end = {.type = OBS_END, .at_ns = LEFT_AT + 2};
+		struct world w;
+
+		open_left(&w);
+		answer(&w, true);
+		if (how == 0)
+			world_gone(&w, LEFT_AT + 2, CG_A1, NULL);
+		else if (how == 1)
+			world_init(&w, LEFT_AT + 2, CG_A1, &P_A2);
+		else
+			world_tell(&w, &end);
+		assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+			       GAP(EXIT_UNSEEN) | GAP(INIT_MOVED));
+		world_timer(&w, LEFT_AT + WAIT);
+		assert_int_equal(world_count(&w, RECORD_STOP), 1);
+		world_close(&w);
+	}
+}
+
+/* An init runs there: what was moved in is a guest. */
+static void test_beside(void **state)
+{
+	struct world w;
+
+	open_left(&w);
+	world_init(&w, SEC(30) + 2, CG_A2, &P_A2);
+	answer(&w, true);
+	world_timer(&w, LEFT_AT + WAIT);
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, GAP(EXIT_UNSEEN) | GAP(INIT_MOVED));
+	world_clear(&w);
+	world_exit(&w, SEC(60), CG_A2, &P_A2, EXIT(0));
+	world_empty(&w, SEC(60) + 1, CG_A2);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+	world_close(&w);
+}
+
+/* The record names a process that is not the init as the engine knows it. */
+static void test_stranger(void **state)
+{
+	struct world w;
+
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	leave(&w, P_A1.pid + 1);
+	assert_int_equal(world_effects(&w, EFFECT_PROBE_INIT), 0);
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, GAP(EXIT_UNSEEN));
+	world_close(&w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("in another container it goes on as it was, and its former cgroup is free",
+		      test_other),
+		CLAIM("where it is in no container its end is unseen, and moved if it lived",
+		      test_nowhere),
+		CLAIM("so it is where its cgroup is removed or entered meanwhile, or all ends",
+		      test_no_time),
+		CLAIM("beside another's init it is not followed", test_beside),
+		CLAIM("only the init is looked for", test_stranger),
+	};
+
+	return cmocka_run_group_tests_name("moved", tests, NULL, NULL);
+}

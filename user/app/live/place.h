@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In which container a process is. */
+#ifndef APP_LIVE_PLACE_H
+#define APP_LIVE_PLACE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "app/live/scan.h"
+#include "io/cgroup/fs.h"
+#include "io/kernel/kernel.h"
+
+/* 1 with the id of its cgroup; 0: none; -errno. */
+int place_of_process(struct cgfs *cgfs, const struct kern *kern, const struct hierarchy *hierarchy,
+		     pid_t pid, uint64_t *ret);
+
+/* An init was moved: it is that of the container where it is now, if there is one without. */
+void place_init(struct cgfs *cgfs, const struct kern *kern, const struct hierarchy *hierarchy,
+		struct scan *scan, uint32_t pid);
+
+#endif
