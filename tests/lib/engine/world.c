@@ -80,6 +80,7 @@ static void keep_stop(struct world *w, struct record_stop *s)
 	s->process.comm = keep(w, s->process.comm);
 	keep_sender(w, &s->stop_signal.sender);
 	keep_sender(w, &s->kill_signal.sender);
+	keep_sender(w, &s->keeper_signal.sender);
 }
 
 /* Strings of a record point into the engine, which may free them later. */

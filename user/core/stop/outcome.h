@@ -41,6 +41,7 @@ enum cause {
 	CAUSE_OTHER_POD,
 	CAUSE_HOST,
 	CAUSE_PARENT_DEATH,
+	CAUSE_RUNTIME_LOST,
 	CAUSE_COUNT,
 };
 
@@ -109,6 +110,7 @@ struct outcome_facts {
 	bool kill_ns_teardown;	 /* ... is a dying PID 1 of a pid namespace that init is in */
 	bool kill_escalates;	 /* by a manager as the request was, or by the request's sender */
 	bool kill_early;	 /* grace known, and earlier than it allows */
+	bool kill_cleans_up;	 /* by what manages containers, for init's keeper had died */
 	bool kill_by_oomd;	 /* its sender is a daemon that frees memory */
 	bool request_open;
 	bool request_by_oomd;
@@ -126,6 +128,7 @@ struct outcome_facts {
 #define OUTCOME_ROW_16A 33
 #define OUTCOME_ROW_20A 34
 #define OUTCOME_ROW_25A 35
+#define OUTCOME_ROW_8A	37
 
 /* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {

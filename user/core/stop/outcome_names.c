@@ -30,6 +30,7 @@ static const char *const CAUSES[CAUSE_COUNT] = {
 	[CAUSE_OTHER_POD] = "other-pod",
 	[CAUSE_HOST] = "host",
 	[CAUSE_PARENT_DEATH] = "parent-death",
+	[CAUSE_RUNTIME_LOST] = "runtime-lost",
 };
 
 static const char *const GAPS[GAP_COUNT] = {
