@@ -468,16 +468,15 @@ static __always_inline bool keeper_lost(struct task_struct *t, __u64 watch_id)
 		BPF_CORE_READ(parent, signal, flags) & SIGNAL_GROUP_EXIT);
 }
 
-/* The flags so far, and those of a stop signal or SIGKILL to an init, a pointer. */
-__noinline __u32 more_flags(__u64 init, __u64 info, __u32 sig, __u32 flags, __u64 watch_id)
+/* The flags so far, and those of a stop signal or SIGKILL to an init, a pointer. sigs: its number,
+ * and in the upper half the container's own stop signal. */
+__noinline __u32 more_flags(__u64 init, __u64 info, __u64 sigs, __u32 flags, __u64 watch_id)
 {
 	struct task_struct *t = (void *)init;
-	struct graced_watch *w;
+	__u32 sig = sigs;
 
-	if (!(flags & GRACED_SIG_INIT))
-		return flags;
-	w = bpf_map_lookup_elem(&watched, &watch_id);
-	if (!w || !((stop_set(w) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
+	if (!(flags & GRACED_SIG_INIT) ||
+	    !((stop_set_of(sigs >> 32) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
 		return flags;
 	if (is_parent_death(t, info, sig))
 		flags |= GRACED_SIG_PARENT_DEATH;
@@ -497,8 +496,8 @@ __noinline __u32 more_flags(__u64 init, __u64 info, __u32 sig, __u32 flags, __u6
 static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 {
 	struct graced_ev_signal *ev;
+	__u64 task, sigs = a->sig;
 	struct lineage *l;
-	__u64 task;
 
 	lineage_see(a->sender_at.cgroup_id, a->sender_at.watch_id);
 	l = lineage_of_current();
@@ -507,7 +506,9 @@ static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 	ev = &l->record.signal;
 	fill_signal(ev, a);
 	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
-	ev->flags = more_flags(task, a->info, a->sig, ev->flags, a->at.watch_id);
+	if (a->w)
+		sigs |= (__u64)a->w->stop_sig << 32;
+	ev->flags = more_flags(task, a->info, sigs, ev->flags, a->at.watch_id);
 	ev->lineage = lineage_number();
 	ev->turn = l->turn;
 	ev->full = l->changed;
