@@ -139,6 +139,28 @@ static void killed_by_another(void **state)
 	judge_match(end(&k), "{'outcome':'killed','cause':'host','evidence':{'complete':true}}");
 }
 
+/* Another tracer comes when the container is no longer young. */
+static void found_keeper(void **state)
+{
+	struct tracer_want want = {.type = "stop"};
+	struct tracer *late = NULL;
+	struct kept k;
+
+	begin(state, SEND_HOST, "1", &k);
+	sleep(4);
+	assert_int_equal(tracer_start(&(struct tracer_spec){.tree = &k.f->tree}, &late), 0);
+	send(&k, SEND_HOST, k.keeper.pid, SIGKILL);
+	assert_int_equal(proc_wait(&k.keeper, &(struct proc_end){}), 0);
+	send(&k, SEND_RUNTIME, k.init, SIGKILL);
+	want.id = k.box.id;
+	judge_match(tracer_await(late, &want),
+		    "{'cause':'runtime-lost','keeper_signal':{'sender':{'comm':'sender'}},"
+		    "'evidence':{'gaps':['attached-late','init-guessed']}}");
+	assert_int_equal(tracer_stop(late), 0);
+	tracer_free(late);
+	end(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +172,7 @@ int main(void)
 		CLAIM("a launcher or a runtime that leaves once the container runs is no loss",
 		      no_keeper),
 		CLAIM("what another process kills after that is its own kill", killed_by_another),
+		CLAIM("the shim of a container that ran before is found", found_keeper),
 	};
 
 	return cmocka_run_group_tests_name("keepers", tests, setup, fixture_close);
