@@ -10,6 +10,7 @@
 #define SIGKILL_NR	    9
 #define SIGSYS_NR	    31
 #define SECOND		    1000000000ULL
+#define TICK_NS		    10000000ULL		   /* /proc cuts the start of an init to it */
 #define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones are taken for this */
 #define LAPSE_MARGIN	    (60 * SECOND)
 #define LAPSE_GRACE_UNKNOWN (600 * SECOND)
@@ -149,7 +150,7 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 bool stop_has_keeper(const struct stop *stop, const struct graced_proc *proc)
 {
 	return stop_is_running(stop) && stop->keeper_pid && stop->keeper_pid == proc->pid &&
-	       proc->start_ns <= stop->init.start_ns;
+	       proc->start_ns < stop->init.start_ns + TICK_NS;
 }
 
 void stop_keeper_killed(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
