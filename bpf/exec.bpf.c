@@ -11,11 +11,25 @@ static __always_inline __u64 older_than(const __u64 *ctx, __u64 watch_id)
 	return init_older(task, watch_id);
 }
 
+/* The pid of a process, a pointer, if it may be the keeper of an init that it is the parent of, as
+ * graced_init says it. */
+__noinline __u32 keeper_of(__u64 parent)
+{
+	struct task_struct *t = (void *)parent;
+	struct signal_struct *signal = BPF_CORE_READ(t, signal);
+	struct program program;
+
+	if (!BPF_CORE_READ_BITFIELD_PROBED(signal, is_child_subreaper))
+		return 0;
+	program_read(t, &program);
+	return program.is_runtime ? 0 : BPF_CORE_READ(t, tgid);
+}
+
 static __always_inline void exec_seen(const __u64 *ctx)
 {
-	struct task_struct *t = (void *)ctx[0];
+	struct task_struct *t = (void *)ctx[0], *parent;
 	struct graced_watch *w;
-	struct place at, parent;
+	struct place at;
 	struct graced_init *init;
 	__u64 older = 0;
 	__u32 rank;
@@ -28,15 +42,16 @@ static __always_inline void exec_seen(const __u64 *ctx)
 		init->exec_ns = bpf_ktime_get_boot_ns();
 	if (init_is_settled(init))
 		return;
-	watch_of_read(task_cgroup_of(BPF_CORE_READ(t, real_parent), false), &parent);
-	if (parent.watch_id == at.watch_id)
+	parent = BPF_CORE_READ(t, real_parent);
+	if (watch_id_of((__u64)task_cgroup_of(parent, false)) == at.watch_id)
 		return;
 	rank = task_is_ns_init(t) ? GRACED_INIT_PID1 : GRACED_INIT_FIRST;
 	if (rank == GRACED_INIT_FIRST && (is_exec_of_stage(t) || is_joined(t, at.watch_id)))
 		return;
 	if (rank == GRACED_INIT_FIRST)
 		older = older_than(ctx, at.watch_id);
-	init_set(t, w, &at, older ? GRACED_INIT_GUESSED : rank, older & OLDER_SIBLING ? older : 0);
+	init_set(t, w, &at, older ? GRACED_INIT_GUESSED : rank, older & OLDER_SIBLING ? older : 0,
+		 keeper_of((__u64)parent));
 }
 
 SEC("tp_btf/sched_process_exec")

@@ -252,6 +252,10 @@ static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, str
 	return watch_from(cg, BPF_CORE_READ(cg, kn, id), ret);
 }
 
+/* The id of the same one, 0 for none, for where that alone counts: cgroup is a pointer. Defined
+ * once, in maps.bpf.c, as watch_walk() is. */
+__u64 watch_id_of(__u64 cgroup);
+
 static __always_inline bool watch_recorded(const struct graced_watch *w)
 {
 	return w && w->kind >= GRACED_WATCH_CONTAINER;

@@ -66,10 +66,9 @@ static __always_inline __u32 rank_of(struct task_struct *t)
 __noinline __u32 init_may_be(__u64 task, __u64 watch_id)
 {
 	struct task_struct *t = (void *)task;
-	struct place parent;
+	struct cgroup *parent = task_cgroup_of(BPF_CORE_READ(t, real_parent), false);
 
-	watch_of_read(task_cgroup_of(BPF_CORE_READ(t, real_parent), false), &parent);
-	return parent.watch_id != watch_id && !is_stage(t) && !is_joined(t, watch_id);
+	return watch_id_of((__u64)parent) != watch_id && !is_stage(t) && !is_joined(t, watch_id);
 }
 
 __noinline __u32 init_is_inside(__u64 task, __u64 watch_id)
@@ -99,7 +98,7 @@ __noinline __u32 init_add(__u64 task, __u64 watch_id)
 	if (!w)
 		return 0;
 	at.cgroup_id = BPF_CORE_READ(cg, kn, id);
-	init_set(t, w, &at, rank, 0);
+	init_set(t, w, &at, rank, 0, 0);
 	return 1;
 }
 
@@ -173,6 +172,8 @@ __noinline __u32 init_stage_left(__u64 watch_id)
 	ev->proc.pid = init->pid;
 	ev->rank = GRACED_INIT_FIRST;
 	ev->flags = 0;
+	ev->keeper_pid = init->keeper_pid;
+	ev->pad = 0;
 	emit_end(ev, GRACED_SOON);
 	return 1;
 }

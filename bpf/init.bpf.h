@@ -72,7 +72,6 @@ static __always_inline bool is_exec_of_stage(struct task_struct *t)
 static __always_inline bool is_joined(struct task_struct *t, __u64 watch_id)
 {
 	struct task_struct *reaper;
-	struct place at;
 	struct upid up = {};
 
 	if (!BPF_CORE_READ(task_tgid(t), level))
@@ -81,8 +80,7 @@ static __always_inline bool is_joined(struct task_struct *t, __u64 watch_id)
 	reaper = BPF_CORE_READ(up.ns, child_reaper);
 	if (!reaper || BPF_CORE_READ(reaper, tgid) == BPF_CORE_READ(t, tgid))
 		return false;
-	watch_of_read(task_cgroup_of(reaper, false), &at);
-	return at.watch_id == watch_id;
+	return watch_id_of((__u64)task_cgroup_of(reaper, false)) == watch_id;
 }
 
 /* The init is known for as long as the cgroup holds a process. init may be NULL. */
@@ -95,9 +93,10 @@ static __always_inline bool init_is_settled(const struct graced_init *init)
  * user/core/engine/wait.c. */
 #define STAGE_NS 3000000000ULL
 
-/* From now on t is the init of the container that it is in. stage_pid may be 0. */
+/* From now on t is the init of the container that it is in. stage_pid and keeper_pid may be 0. */
 static __always_inline void init_set(struct task_struct *t, struct graced_watch *w,
-				     const struct place *at, __u32 rank, __u32 stage_pid)
+				     const struct place *at, __u32 rank, __u32 stage_pid,
+				     __u32 keeper_pid)
 {
 	struct graced_init init = {
 		.start_ns = BPF_CORE_READ(t, group_leader, start_boottime),
@@ -105,6 +104,7 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 		.rank = rank,
 		.stage_pid = stage_pid,
 		.until_ns = bpf_ktime_get_boot_ns() + STAGE_NS,
+		.keeper_pid = keeper_pid,
 	};
 	__u64 inum, id = at->watch_id;
 	struct graced_ev_init *ev;
@@ -116,6 +116,8 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	if (!ev)
 		return;
 	ev->rank = rank;
+	ev->keeper_pid = keeper_pid;
+	ev->pad = 0;
 	proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
 	ev->proc.ns_pid = task_ns_pid(t, &inum, false);

@@ -65,7 +65,7 @@ static __always_inline void see_ancestor(struct lineage *l, int i, struct task_s
 	if (at.cgroup_id == child->cgroup_id)
 		at.watch_id = child->watch_id;
 	else
-		watch_from(cg, at.cgroup_id, &at);
+		at.watch_id = watch_id_of((__u64)task_cgroup_of(leader, false));
 	proc_place(p, &at);
 }
 
@@ -128,6 +128,12 @@ static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task
 static __always_inline __u32 lineage_slot(void)
 {
 	return (bpf_get_current_pid_tgid() >> 32) % GRACED_LINEAGES;
+}
+
+/* As graced_ev_signal has it, of current. */
+static __always_inline __u32 lineage_number(void)
+{
+	return bpf_get_smp_processor_id() * GRACED_LINEAGES + lineage_slot();
 }
 
 /* The entry of current. NULL: never so, but the verifier does not know. */

@@ -82,3 +82,11 @@ __noinline __u64 watch_walk(__u64 css)
 	}
 	return walk_down(cg);
 }
+
+__noinline __u64 watch_id_of(__u64 cgroup)
+{
+	struct place at;
+
+	watch_of_read((void *)cgroup, &at);
+	return at.watch_id;
+}

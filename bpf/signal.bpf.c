@@ -52,6 +52,12 @@ static __always_inline __s32 info_code(__u64 info)
 	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
 }
 
+static __always_inline __u32 info_flags(__u64 info)
+{
+	return (is_set(info) ^ 1) * GRACED_SIG_INFO_NONE |
+	       (is_set(info ^ 1) ^ 1) * GRACED_SIG_INFO_PRIV;
+}
+
 /* Current is PID 1 of a pid namespace that dies. */
 static __always_inline bool ends_namespace(void)
 {
@@ -71,8 +77,7 @@ static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_s
 	__u32 flags = disposition_flags(a->target, a->sig);
 
 	flags |= (group & 1) * GRACED_SIG_GROUP;
-	flags |= (is_set(a->info) ^ 1) * GRACED_SIG_INFO_NONE;
-	flags |= (is_set(a->info ^ 1) ^ 1) * GRACED_SIG_INFO_PRIV;
+	flags |= info_flags(a->info);
 	flags |= is_set(signal->flags & SIGNAL_UNKILLABLE) * GRACED_SIG_SHIELDED;
 	flags |= is_set(signal->flags & SIGNAL_GROUP_EXIT) * GRACED_SIG_GROUP_EXIT;
 	flags |= (is_set(signal->live.counter) ^ 1) * GRACED_SIG_TARGET_ZOMBIE;
@@ -131,20 +136,6 @@ static __always_inline void count_kill(struct signal_args *a, bool for_init)
 	if (!for_init && watch_recorded(a->w))
 		__sync_fetch_and_add(&a->w->counts.kills, 1);
 	if (a->flags & GRACED_SIG_NS_TEARDOWN)
-		collateral_count();
-}
-
-/* A SIGKILL to a process outside of containers, which may be in the pid namespace of one. */
-static __always_inline void outside_killed(const __u64 *ctx)
-{
-	struct task_struct *t;
-	__u64 info;
-
-	bpf_probe_read_kernel(&info, sizeof(info), &ctx[1]);
-	if (info != 1 || ctx[4] != RESULT_DELIVERED || !ends_namespace())
-		return;
-	bpf_probe_read_kernel(&t, sizeof(t), &ctx[2]);
-	if (BPF_CORE_READ(t, signal, live.counter))
 		collateral_count();
 }
 
@@ -354,6 +345,60 @@ static __always_inline void fill_signal(struct graced_ev_signal *ev, const struc
 	proc_place(&ev->target, &a->at);
 }
 
+/* Fills the record of current with all but the sender and its ancestors, which it has. */
+static __always_inline void fill_keeper(struct graced_ev_signal *ev, struct task_struct *t,
+					__u64 info, const struct lineage *l)
+{
+	struct place at = {.cgroup_id = BPF_CORE_READ(task_cgroup_of(t, false), kn, id)};
+
+	ev->sig = SIGKILL;
+	ev->result = RESULT_DELIVERED;
+	ev->code = info_code(info);
+	ev->flags = GRACED_SIG_TO_KEEPER | info_flags(info);
+	fill_target(ev, t, false);
+	proc_place(&ev->target, &at);
+	ev->lineage = lineage_number();
+	ev->turn = l->turn;
+	ev->full = 1;
+	ev->pad = 0;
+}
+
+/*
+ * A SIGKILL ends a process, a pointer: recorded if it is the keeper of an init, which is then its
+ * first child. With the ancestors of who sent it, whether they have changed or not.
+ */
+__noinline __u32 keeper_killed(__u64 task, __u64 info, __u32 result)
+{
+	struct task_struct *t = BPF_CORE_READ((struct task_struct *)task, group_leader);
+	struct graced_init *init;
+	struct graced_hdr *hdr;
+	struct cgroup *from;
+	struct lineage *l;
+	__u64 id;
+
+	if (result != RESULT_DELIVERED)
+		return 0;
+	id = watch_id_of((__u64)task_cgroup_of(first_child(t), false));
+	init = bpf_map_lookup_elem(&inits, &id);
+	if (!init || init->keeper_pid != (__u32)BPF_CORE_READ(t, tgid))
+		return 0;
+	from = process_cgroup((void *)bpf_get_current_task(), false);
+	lineage_see(BPF_CORE_READ(from, kn, id), watch_id_of((__u64)from));
+	l = lineage_of_current();
+	if (!l)
+		return 0;
+	fill_keeper(&l->record.signal, t, info, l);
+	hdr = emit_begin(GRACED_EV_SIGNAL, sizeof(l->record), id,
+			 bpf_map_lookup_elem(&watched, &id));
+	if (!hdr) {
+		lineage_forget(l);
+		return 0;
+	}
+	__builtin_memcpy(hdr + 1, &l->record.signal.hdr + 1, sizeof(l->record) - sizeof(*hdr));
+	emit_end(hdr, GRACED_SOON);
+	return 1;
+}
+
 static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *l, const __u64 size)
 {
 	struct graced_hdr *hdr = emit_begin(GRACED_EV_SIGNAL, size, a->at.watch_id, a->w);
@@ -412,21 +457,31 @@ static __always_inline bool is_parent_death(struct task_struct *t, __u64 info, _
 	       BPF_CORE_READ(t, pdeath_signal) == (int)sig;
 }
 
-/* The flags so far, and those of a stop signal or SIGKILL to an init, a pointer. */
-__noinline __u32 more_flags(__u64 init, __u64 info, __u32 sig, __u32 flags, __u64 watch_id)
+/* Its keeper died before it, or is about to: a process ends before it hands on its children. */
+static __always_inline bool keeper_lost(struct task_struct *t, __u64 watch_id)
+{
+	struct graced_init *init = bpf_map_lookup_elem(&inits, &watch_id);
+	struct task_struct *parent = BPF_CORE_READ(t, real_parent);
+
+	return init && init->keeper_pid &&
+	       (init->keeper_pid != (__u32)BPF_CORE_READ(parent, tgid) ||
+		BPF_CORE_READ(parent, signal, flags) & SIGNAL_GROUP_EXIT);
+}
+
+/* The flags so far, and those of a stop signal or SIGKILL to an init, a pointer. sigs: its number,
+ * and in the upper half the container's own stop signal. */
+__noinline __u32 more_flags(__u64 init, __u64 info, __u64 sigs, __u32 flags, __u64 watch_id)
 {
 	struct task_struct *t = (void *)init;
-	struct graced_watch *w;
+	__u32 sig = sigs;
 
-	if (!(flags & GRACED_SIG_INIT))
-		return flags;
-	w = bpf_map_lookup_elem(&watched, &watch_id);
-	if (!w || !((stop_set(w) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
+	if (!(flags & GRACED_SIG_INIT) ||
+	    !((stop_set_of(sigs >> 32) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
 		return flags;
 	if (is_parent_death(t, info, sig))
 		flags |= GRACED_SIG_PARENT_DEATH;
 	if (sig == SIGKILL)
-		return flags;
+		return keeper_lost(t, watch_id) ? flags | GRACED_SIG_KEEPER_LOST : flags;
 	if (first_child(t))
 		flags |= GRACED_SIG_CHILDREN;
 	if (flags & GRACED_SIG_BLOCKED && !all_block(t, sig))
@@ -441,8 +496,8 @@ __noinline __u32 more_flags(__u64 init, __u64 info, __u32 sig, __u32 flags, __u6
 static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 {
 	struct graced_ev_signal *ev;
+	__u64 task, sigs = a->sig;
 	struct lineage *l;
-	__u64 task;
 
 	lineage_see(a->sender_at.cgroup_id, a->sender_at.watch_id);
 	l = lineage_of_current();
@@ -451,8 +506,10 @@ static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 	ev = &l->record.signal;
 	fill_signal(ev, a);
 	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
-	ev->flags = more_flags(task, a->info, a->sig, ev->flags, a->at.watch_id);
-	ev->lineage = bpf_get_smp_processor_id() * GRACED_LINEAGES + lineage_slot();
+	if (a->w)
+		sigs |= (__u64)a->w->stop_sig << 32;
+	ev->flags = more_flags(task, a->info, sigs, ev->flags, a->at.watch_id);
+	ev->lineage = lineage_number();
 	ev->turn = l->turn;
 	ev->full = l->changed;
 	ev->pad = 0;
@@ -594,10 +651,12 @@ static __always_inline void kill_seen(struct signal_args *a, const __u64 *ctx, b
 {
 	__u64 task;
 
-	if (a->info == 1 && a->result == RESULT_DELIVERED && watch_recorded(a->w)) {
-		bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+	/* Elsewhere it is outside: see outside_killed(). */
+	if (cfg_services || cfg_all)
+		keeper_killed(task, a->info, a->result);
+	if (a->info == 1 && a->result == RESULT_DELIVERED && watch_recorded(a->w))
 		oom_may_kill(task);
-	}
 	count_kill(a, for_init);
 }
 
@@ -654,6 +713,21 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	/* Read again: for_init would be a constant on each way that leads through record(). */
 	if (a->flags & GRACED_SIG_INIT && init && a->w)
 		stop_note(a, init, at_ns);
+}
+
+/* A SIGKILL to a process outside of containers, which may be in the pid namespace of one. */
+static __always_inline void outside_killed(const __u64 *ctx)
+{
+	struct task_struct *t;
+	__u64 info;
+
+	bpf_probe_read_kernel(&info, sizeof(info), &ctx[1]);
+	bpf_probe_read_kernel(&t, sizeof(t), &ctx[2]);
+	keeper_killed((__u64)t, info, ctx[4]);
+	if (info != 1 || ctx[4] != RESULT_DELIVERED || !ends_namespace())
+		return;
+	if (BPF_CORE_READ(t, signal, live.counter))
+		collateral_count();
 }
 
 static __always_inline void signal_look(const __u64 *ctx, __u32 sig)

@@ -47,9 +47,14 @@
 #define FORWARDS_GAP_NS 1000000000ULL
 
 /* Which signals ask the init of a watched cgroup to stop; systemd sends its own. */
+static __always_inline __u64 stop_set_of(__u32 own)
+{
+	return own ? BIT_OF(own) | BIT_OF(SIGTERM) : STOP_SET;
+}
+
 static __always_inline __u64 stop_set(const struct graced_watch *w)
 {
-	return w->stop_sig ? BIT_OF(w->stop_sig) | BIT_OF(SIGTERM) : STOP_SET;
+	return stop_set_of(w->stop_sig);
 }
 
 /* Which signals ask any process of the container to stop, or kill it. */

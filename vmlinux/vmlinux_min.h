@@ -218,6 +218,7 @@ struct signal_struct {
 	struct sigpending shared_pending;
 	int group_exit_code;
 	unsigned int flags;
+	unsigned int is_child_subreaper : 1;
 	struct pid *pids[PIDTYPE_MAX];
 	struct mm_struct *oom_mm;
 };

@@ -86,6 +86,8 @@ enum graced_signal_flags {
 	GRACED_SIG_OPEN = 1 << 14,
 	GRACED_SIG_WAITED = 1 << 15,	   /* the thread it was generated for waits in sigwait() */
 	GRACED_SIG_PARENT_DEATH = 1 << 16, /* PR_SET_PDEATHSIG: current is the parent, and dies */
+	GRACED_SIG_KEEPER_LOST = 1 << 17,  /* a SIGKILL to an init whose keeper has died */
+	GRACED_SIG_TO_KEEPER = 1 << 18,	   /* the target is the keeper of inits */
 };
 
 /*
@@ -206,6 +208,8 @@ struct graced_ev_init {
 	struct graced_proc proc;
 	__u32 rank; /* enum graced_init_rank */
 	__u32 flags;
+	__u32 keeper_pid; /* as in graced_init */
+	__u32 pad;
 };
 
 struct graced_ev_signal {
@@ -372,7 +376,12 @@ struct graced_init {
 	__u64 until_ns;
 	__u64 exec_ns; /* as in graced_ev_exit */
 	__u32 joined;  /* the signal of stop_at_ns found another of its number pending */
-	__u32 pad;
+	/*
+	 * Its keeper: the parent that it had when it became init, if that adopts what its children
+	 * leave behind (PR_SET_CHILD_SUBREAPER) and is no runtime which leaves once the container
+	 * runs: a shim, conmon or the like. 0: it had none.
+	 */
+	__u32 keeper_pid;
 };
 
 /* Inits that have exited and were not waited for, by pid. */

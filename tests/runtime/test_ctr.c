@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Containers of containerd that are in no pod: ctr makes them, with ids of any kind.
+#include "lib/box/peek.h"
 #include "lib/claim.h"
 #include "lib/runtime/containerd.h"
 #include "lib/runtime/stage.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEX_ID "5eed00112233445566778899aabbccddeeff00112233445566778899aabbccdd"
 
@@ -119,6 +122,26 @@ static void crun_deaf(void **state)
 	judge_deaf("web4", "crun");
 }
 
+/* containerd cleans up by runc delete --force. */
+static void shim_killed(void **state)
+{
+	char expected[512], comm[16];
+	pid_t init, shim;
+
+	runtime_stage_need(&stage);
+	start("web5", "runc", "graceful");
+	init = runtime_stage_await(&stage, "web5", true);
+	assert_int_equal(peek_parent(init, &shim, comm), 0);
+	assert_int_equal(kill(shim, SIGKILL), 0);
+	snprintf(expected, sizeof(expected),
+		 "{'outcome':'killed','cause':'runtime-lost','stop_signal':null,"
+		 "'evidence':{'complete':true},'kill_signal':{'sender':{'kind':'runtime'}},"
+		 "'keeper_signal':{'number':9,'sender':{'kind':'host','pid':%d}}}",
+		 (int)getpid());
+	runtime_stage_stopped(&stage, "web5", expected);
+	ctr("container", "rm", "web5", NULL, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +151,8 @@ int main(void)
 		CLAIM("one that does not hear its stop signal is deaf, then killed", plain_deaf),
 		CLAIM("a container of crun's that stops when told is graceful", crun_good),
 		CLAIM("one of crun's that does not hear is deaf, then killed", crun_deaf),
+		CLAIM("one that containerd ends because its shim was killed lost its runtime",
+		      shim_killed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

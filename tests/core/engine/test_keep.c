@@ -77,7 +77,8 @@ static const char *difference(const struct record_stop *want, uint32_t gaps,
 	if (gaps != (got->gaps & ~GAP(DAEMON_DOWN)))
 		return "gaps";
 	if (!same_signal(&want->stop_signal, &got->stop_signal) ||
-	    !same_signal(&want->kill_signal, &got->kill_signal) || want->deaf != got->deaf ||
+	    !same_signal(&want->kill_signal, &got->kill_signal) ||
+	    !same_signal(&want->keeper_signal, &got->keeper_signal) || want->deaf != got->deaf ||
 	    want->reason != got->reason)
 		return "signals";
 	if (!same_requests(want, got))

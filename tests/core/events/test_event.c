@@ -71,6 +71,9 @@ static const struct {
 	 "SIGTERM (host)."},
 	{OUTCOME_KILLED, CAUSE_KERNEL, SENDER_KERNEL, "KilledBy",
 	 "SIGKILL from the kernel, 30.0s after SIGTERM (kernel)."},
+	{OUTCOME_KILLED, CAUSE_RUNTIME_LOST, SENDER_RUNTIME, "KilledBy",
+	 "The process that kept it was lost; then SIGKILL from the container runtime, 30.0s after "
+	 "SIGTERM."},
 	{OUTCOME_KILLED, CAUSE_NO_GRACE, SENDER_SYSTEMD, "KilledBy",
 	 "SIGKILL from systemd, 30.0s after SIGTERM (no-grace)."},
 	{OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER, SENDER_KERNEL, "OOMKilledBy",

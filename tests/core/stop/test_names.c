@@ -28,7 +28,7 @@ static void test_causes(void **state)
 		"unknown",	 "stop-signal", "grace-expired", "killed-early",   "no-grace",
 		"oom-container", "oom-pod",	"oom-node",	 "oom-unknown",	   "oom-userspace",
 		"pid-namespace", "kernel",	"self",		 "same-container", "same-pod",
-		"other-pod",	 "host",	"parent-death",	 "deaf-grace",
+		"other-pod",	 "host",	"parent-death",	 "deaf-grace",	   "runtime-lost",
 	};
 
 	assert_int_equal(LEN(words), CAUSE_COUNT);

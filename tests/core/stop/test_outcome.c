@@ -13,6 +13,7 @@
 #define ROW_27A	     OUTCOME_ROW_27A
 #define ROW_5A	     OUTCOME_ROW_5A
 #define ROW_7A	     OUTCOME_ROW_7A
+#define ROW_8A	     OUTCOME_ROW_8A
 #define ROW_16A	     OUTCOME_ROW_16A
 #define ROW_20A	     OUTCOME_ROW_20A
 #define ROW_25A	     OUTCOME_ROW_25A
@@ -20,9 +21,9 @@
 
 /* The rows as they stand in the table. */
 static const int order[] = {
-	1,	 2,  3,	 4,  5,	 ROW_5A, 6,	  7,	   ROW_7A, 8,	    ROW_8D, 9,
-	10,	 11, 12, 13, 14, 15,	 16,	  ROW_16A, 17,	   18,	    19,	    20,
-	ROW_20A, 21, 22, 23, 24, 25,	 ROW_25A, 26,	   27,	   ROW_27A, 28,	    29,
+	1,  2,	3,  4,	5,  ROW_5A,  6,	 7,	  ROW_7A,  8,  ROW_8D, ROW_8A, 9,
+	10, 11, 12, 13, 14, 15,	     16, ROW_16A, 17,	   18, 19,     20,     ROW_20A,
+	21, 22, 23, 24, 25, ROW_25A, 26, 27,	  ROW_27A, 28, 29,
 };
 
 #define ROWS ((int)LEN(order))
@@ -97,6 +98,14 @@ static const struct {
 	  .kill_early = true,
 	  .kill_deaf = true,
 	  .request_open = true}},
+	{ROW_8A,
+	 OUTCOME_KILLED,
+	 CAUSE_RUNTIME_LOST,
+	 {.status_seen = true,
+	  .status = 9,
+	  .kill_seen = true,
+	  .kill_from = RELATION_MANAGER,
+	  .kill_cleans_up = true}},
 	{9,
 	 OUTCOME_KILLED,
 	 CAUSE_KILLED_EARLY,
@@ -336,6 +345,33 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_KERNEL,
 		  .kill_escalates = true,
 		  .request_open = true}},
+		{ROW_8A,
+		 "a keeper lost before a request's time was over",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_MANAGER,
+		  .kill_cleans_up = true,
+		  .kill_escalates = true,
+		  .kill_early = true,
+		  .request_open = true}},
+		{ROW_8A,
+		 "a keeper lost after the request of another",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_MANAGER,
+		  .kill_cleans_up = true,
+		  .request_open = true}},
+		{10,
+		 "a keeper lost, and the request's time was over",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_MANAGER,
+		  .kill_cleans_up = true,
+		  .kill_escalates = true,
+		  .request_open = true}},
 		{10,
 		 "an escalation by the other pod that asked",
 		 {.status_seen = true,
@@ -451,6 +487,8 @@ static bool holds_between(const struct outcome_facts *f, int row)
 		       (s ? s <= 64 && f->request_sigs & SIG_BIT(s) : f->request_heard);
 	case ROW_7A:
 		return s == 9 && f->kill_from == RELATION_PARENT;
+	case ROW_8A:
+		return s == 9 && f->kill_cleans_up && !(holds(f, 10) && !f->kill_early);
 	case ROW_16A:
 		return holds(f, 17) && f->request_parent;
 	case ROW_20A:
@@ -537,6 +575,7 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 		f.kill_ns_teardown = f.kill_from == RELATION_KERNEL && bits >> 18 & 1;
 		f.kill_escalates = f.request_open && bits >> 19 & 1;
 		f.kill_early = f.request_open && bits >> 20 & 1;
+		f.kill_cleans_up = f.kill_from == RELATION_MANAGER && bits >> 27 & 1;
 		f.kill_by_oomd = f.kill_from == RELATION_HOST && bits >> 24 & 1;
 		f.kill_deaf = f.kill_from == RELATION_MANAGER && bits >> 24 & 1;
 	}

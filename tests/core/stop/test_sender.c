@@ -332,6 +332,31 @@ static void test_oom_daemons(void **state)
 	cgmap_done(&map);
 }
 
+static void test_cleaning_up(void **state)
+{
+	static const struct {
+		enum sender_kind kind;
+		const char *comm, *parent;
+		bool may;
+	} want[] = {
+		{SENDER_RUNTIME, "runc", "containerd-shim", true},
+		{SENDER_SYSTEMD, "systemd", "", true},
+		{SENDER_RUNTIME, "crun", "podman", false},
+		{SENDER_RUNTIME, "podman", "bash", false},
+		{SENDER_GRACED, "graced", "systemd", false},
+		{SENDER_HOST, "kill", "bash", false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct sender s = {.kind = want[i].kind};
+
+		put(s.proc.comm, want[i].comm);
+		put(s.ancestors[1], want[i].parent);
+		if (sender_may_clean_up(&s) != want[i].may)
+			fail_msg("%s below %s", want[i].comm, want[i].parent);
+	}
+}
+
 static void test_forged(void **state)
 {
 	static const struct shooter want[] = {
@@ -538,6 +563,8 @@ static void test_ancestors(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("a runtime or systemd may clean up by itself, podman is told to",
+		      test_cleaning_up),
 		CLAIM("kind and relation are the first of their lists that match", test_lists),
 		CLAIM("a runtime is known by unit, or by executable and root, up to four "
 		      "ancestors away, never by comm",

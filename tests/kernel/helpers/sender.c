@@ -4,13 +4,13 @@
 //   sender kill PID SIG [SIG …]      each once, in this order
 //   sender stop PID SIG GRACE_MS     SIG, then SIGKILL unless the process is gone within the grace
 //   sender flood PID SIG COUNT       COUNT times; one note, its value the number that went out
-//   sender rain PID SIG STEP         until go 1, and a NOTE_CHILD after each STEP; one note as above
-//   sender queue PID SIG VALUE       sigqueue(3)
-//   sender forge PID SIG CODE        rt_sigqueueinfo(2) with that si_code
-//   sender pidfd PID SIG             pidfd_send_signal(2)
-//   sender thread PID TID SIG        tgkill(2)
-//   sender cgkill DIR                write 1 to DIR/cgroup.kill
-//   sender exitkill PID              trace the process with PTRACE_O_EXITKILL, then leave
+//   sender rain PID SIG STEP         until go 1, and a NOTE_CHILD after each STEP; one note as
+//   above sender queue PID SIG VALUE       sigqueue(3) sender forge PID SIG CODE rt_sigqueueinfo(2)
+//   with that si_code sender pidfd PID SIG             pidfd_send_signal(2) sender thread PID TID
+//   SIG        tgkill(2) sender cgkill DIR                write 1 to DIR/cgroup.kill sender
+//   exitkill PID              trace the process with PTRACE_O_EXITKILL, then leave sender keep DIR
+//   ADOPTS           start sleep(1) in the cgroup, note that, go on until go 1; ADOPTS: 1
+//                                    adopts what its children leave, as a shim does
 #include "lib/box/page.h"
 
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 
 static struct page *page;
@@ -178,6 +179,34 @@ static int do_exitkill(int argc, char **argv)
 	return end(begin(SIGKILL), r);
 }
 
+/* "0" is who writes. */
+static void sleep_in(const char *dir)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (write(fd, "0", 1) == 1)
+		execl("/bin/sleep", "sleep", "600", NULL);
+	_exit(1);
+}
+
+/* vfork() returns once the child has exec'd. */
+static int do_keep(int argc, char **argv)
+{
+	pid_t child;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, number(argv[1])) < 0)
+		return 1;
+	child = vfork();
+	if (!child)
+		sleep_in(argv[0]);
+	page_note(page, (struct note){.kind = NOTE_CHILD, .pid = child});
+	page_await_go(page, 1);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int args;
@@ -186,7 +215,7 @@ static const struct {
 	{"kill", 2, do_kill},	      {"stop", 3, do_stop},	{"flood", 3, do_flood},
 	{"rain", 3, do_rain},	      {"queue", 3, do_queue},	{"forge", 3, do_forge},
 	{"pidfd", 2, do_pidfd},	      {"thread", 3, do_thread}, {"cgkill", 1, do_cgkill},
-	{"exitkill", 1, do_exitkill}, {"astray", 3, do_astray},
+	{"exitkill", 1, do_exitkill}, {"astray", 3, do_astray}, {"keep", 2, do_keep},
 };
 
 int main(int argc, char **argv)

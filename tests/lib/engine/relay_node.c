@@ -47,6 +47,14 @@ static void exited(struct relay_node *node, const struct obs_exit *exit)
 	cg->counts = exit->counts;
 }
 
+/* PID 1 adopts what the keeper had. */
+static void orphaned(struct relay_node *node, uint32_t keeper_pid)
+{
+	for (size_t i = 0; i < node->n; i++)
+		if (node->cgroups[i].keeper_pid == keeper_pid)
+			node->cgroups[i].keeper_pid = 1;
+}
+
 void relay_node_take(struct relay_node *node, const struct obs *obs)
 {
 	struct relay_cgroup *cg;
@@ -68,12 +76,17 @@ void relay_node_take(struct relay_node *node, const struct obs *obs)
 		cg->alive = true;
 		cg->init = obs->init.proc;
 		cg->rank = obs->init.rank;
+		cg->keeper_pid = obs->init.keeper_pid;
 		break;
 	case OBS_EXIT:
 		exited(node, &obs->exit);
 		break;
 	case OBS_COUNTS:
 		want(node, obs->counts.id)->counts = obs->counts.counts;
+		break;
+	case OBS_SIGNAL:
+		if (obs->signal.flags & GRACED_SIG_TO_KEEPER)
+			orphaned(node, obs->signal.target.pid);
 		break;
 	default:
 		break;
@@ -91,7 +104,7 @@ void relay_node_scan(const struct relay_node *node, struct world *w, uint64_t at
 		world_found(w, at, cg->id, cg->path);
 		init.start_ns -= init.start_ns % MSEC(10);
 		if (cg->alive)
-			world_ranked(w, at, cg->id, &init, cg->rank);
+			world_kept(w, at, cg->id, &init, cg->rank, cg->keeper_pid);
 	}
 }
 

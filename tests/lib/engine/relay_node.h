@@ -13,6 +13,7 @@ struct relay_cgroup {
 	bool there, alive; /* alive: its init is */
 	struct graced_proc init;
 	uint32_t rank;
+	uint32_t keeper_pid;
 	struct graced_counts counts; /* as told last */
 };
 

@@ -121,6 +121,39 @@ static void before_exec(struct world *w)
 	world_gone(w, SEC(31), CG_D1, NULL);
 }
 
+/* The shim of both containers is killed, and the runtime cleans up. */
+static void kept(struct world *w)
+{
+	const struct shot lost = {
+		.sig = 9,
+		.flags = GRACED_SIG_GROUP | GRACED_SIG_TO_KEEPER,
+		.from = &P_SHELL,
+		.to = &P_SHIM,
+		.parents = {&P_SSHD},
+		.not_init = true,
+	};
+	const struct shot end = {
+		.sig = 9,
+		.flags = GRACED_SIG_GROUP | GRACED_SIG_KEEPER_LOST,
+		.from = &P_RUNC,
+		.to = &P_A1,
+		.parents = {&P_CONTAINERD},
+	};
+	struct shot other = end;
+
+	other.to = &P_A2;
+	world_open(w, NULL);
+	world_kept(w, SEC(10), CG_A1, &P_A1, GRACED_INIT_PID1, P_SHIM.pid);
+	world_kept(w, SEC(11), CG_A2, &P_A2, GRACED_INIT_FIRST, P_SHIM.pid);
+	world_shot(w, SEC(20), CG_A1, &lost);
+	world_shot(w, SEC(21), CG_A1, &end);
+	world_exit(w, SEC(21) + US(100), CG_A1, &P_A1, 9);
+	world_empty(w, SEC(21) + US(300), CG_A1);
+	world_shot(w, SEC(22), CG_A2, &other);
+	world_exit(w, SEC(22) + US(100), CG_A2, &P_A2, 9);
+	world_empty(w, SEC(22) + US(300), CG_A2);
+}
+
 /* A neighbour in the pod asks first, then somebody on the host; in between it is left alone for so
  * long that the first one counts no more. */
 static void lapses(struct world *w)
@@ -329,6 +362,7 @@ const struct relay_play relay_plays[] = {
 	{"graceful", graceful, &GRACE_30},
 	{"escalated", escalated, &GRACE_30},
 	{"deaf", deaf, NULL},
+	{"kept", kept, NULL},
 	{"lapses", lapses, &GRACE_30},
 	{"asked often", asked_often, &GRACE_30},
 	{"before exec", before_exec, NULL},

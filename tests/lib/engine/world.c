@@ -84,6 +84,7 @@ static void keep_stop(struct world *w, struct record_stop *s)
 		s->requests[i].target_comm = keep(w, s->requests[i].target_comm);
 		s->requests[i].process.comm = keep(w, s->requests[i].process.comm);
 	}
+	keep_sender(w, &s->keeper_signal.sender);
 }
 
 /* Strings of a record point into the engine, which may free them later. */

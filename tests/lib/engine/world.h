@@ -79,6 +79,8 @@ void world_found(struct world *w, uint64_t at, uint64_t id, const char *path);
 /* counts NULL: one exit, nothing else. */
 void world_gone(struct world *w, uint64_t at, uint64_t id, const struct graced_counts *counts);
 void world_init(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc);
+void world_kept(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
+		uint32_t rank, uint32_t keeper_pid);
 void world_ranked(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
 		  uint32_t rank);
 

@@ -59,16 +59,22 @@ void world_found(struct world *w, uint64_t at, uint64_t id, const char *path)
 	cgroup(w, OBS_CGROUP_FOUND, at, id, 0, path);
 }
 
-void world_ranked(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
-		  uint32_t rank)
+void world_kept(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
+		uint32_t rank, uint32_t keeper_pid)
 {
 	struct obs obs = {
 		.type = OBS_INIT,
 		.at_ns = at,
-		.init = {.id = id, .rank = rank, .proc = *proc},
+		.init = {.id = id, .rank = rank, .proc = *proc, .keeper_pid = keeper_pid},
 	};
 
 	tell(w, &obs);
+}
+
+void world_ranked(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc,
+		  uint32_t rank)
+{
+	world_kept(w, at, id, proc, rank, 0);
 }
 
 void world_init(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *proc)

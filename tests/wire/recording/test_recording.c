@@ -114,7 +114,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_CGROUP_FOUND, sizeof(struct obs_cgroup), 4},
 		{OBS_CGROUP_GONE, sizeof(struct obs_empty), 8},
 		{OBS_CGROUP_EMPTY, sizeof(struct obs_empty), 8},
-		{OBS_INIT, sizeof(struct obs_init), 3 + PROC_PAD},
+		{OBS_INIT, sizeof(struct obs_init), 3 + PROC_PAD + 4},
 		{OBS_SIGNAL, sizeof(struct obs_signal), 6 * PROC_PAD},
 		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},

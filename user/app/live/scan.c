@@ -174,8 +174,8 @@ static bool is_late(const struct scan *scan, uint64_t id, const struct graced_pr
 	return kern_watch_get(scan->kern, id, &w) < 0 || proc->start_ns < w.since_ns;
 }
 
-static void feed_init(struct scan *scan, uint64_t id, const struct graced_proc *proc, uint32_t rank,
-		      bool late)
+static void feed_init(struct scan *scan, uint64_t id, const struct graced_proc *proc,
+		      const struct graced_init *entry, uint32_t rank, bool late)
 {
 	struct obs obs;
 
@@ -183,6 +183,7 @@ static void feed_init(struct scan *scan, uint64_t id, const struct graced_proc *
 	obs.init.id = id;
 	obs.init.rank = rank;
 	obs.init.late = late;
+	obs.init.keeper_pid = entry->keeper_pid;
 	obs.init.proc = *proc;
 	obs.init.proc.watch_id = id;
 	feed_obs(scan->feed, &obs);
@@ -217,9 +218,13 @@ static void find_init(struct scan *scan, uint64_t id, const char *path, uint32_t
 	if (!init || rank < least || !is_member(scan, path, &init->proc))
 		goto out;
 	entry = (struct graced_init){
-		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
+		.start_ns = init->proc.start_ns,
+		.pid = init->proc.pid,
+		.rank = map_rank(rank),
+		.keeper_pid = procfs_keeper(init),
+	};
 	if (kern_init_add(scan->kern, id, &entry) >= 0 && is_alive(scan, id, &init->proc))
-		feed_init(scan, id, &init->proc, rank, is_late(scan, id, &init->proc));
+		feed_init(scan, id, &init->proc, &entry, rank, is_late(scan, id, &init->proc));
 out:
 	free(members.list);
 }
@@ -248,8 +253,9 @@ void scan_set_init(struct scan *scan, uint64_t id, uint32_t pid)
 	if (init) {
 		entry.start_ns = init->proc.start_ns;
 		entry.pid = pid;
+		entry.keeper_pid = procfs_keeper(init);
 		if (kern_init_set(scan->kern, id, &entry) >= 0 && is_alive(scan, id, &init->proc))
-			feed_init(scan, id, &init->proc, GRACED_INIT_PID1,
+			feed_init(scan, id, &init->proc, &entry, GRACED_INIT_PID1,
 				  is_late(scan, id, &init->proc));
 	}
 	free(members.list);
@@ -267,7 +273,7 @@ static bool feed_known(struct scan *scan, uint64_t id)
 		return true;
 	init.proc.start_ns = entry.start_ns;
 	if (is_alive(scan, id, &init.proc))
-		feed_init(scan, id, &init.proc, entry.rank, is_late(scan, id, &init.proc));
+		feed_init(scan, id, &init.proc, &entry, entry.rank, is_late(scan, id, &init.proc));
 	return true;
 }
 
@@ -287,12 +293,16 @@ static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 	if (!init || init->unexecd)
 		return false;
 	entry = (struct graced_init){
-		.start_ns = init->proc.start_ns, .pid = init->proc.pid, .rank = map_rank(rank)};
+		.start_ns = init->proc.start_ns,
+		.pid = init->proc.pid,
+		.rank = map_rank(rank),
+		.keeper_pid = procfs_keeper(init),
+	};
 	r = kern_init_add(scan->kern, id, &entry);
 	if (r == -EEXIST)
 		return feed_known(scan, id);
 	if (r >= 0 && is_alive(scan, id, &init->proc))
-		feed_init(scan, id, &init->proc, rank, true);
+		feed_init(scan, id, &init->proc, &entry, rank, true);
 	return r >= 0;
 }
 

@@ -412,7 +412,8 @@ struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
 	struct cgpath ident = {};
 	size_t len;
 
-	if (!node || node->pod || !node->path || !strstr(node->path, "pod"))
+	if (!node || node->pod || node->kind != GRACED_WATCH_BRANCH || !node->path ||
+	    !strstr(node->path, "pod"))
 		return node ? node->pod : NULL;
 	for (len = strlen(node->path); len && ident.kind != CGPATH_POD; len--)
 		if (node->path[len] == '/')

@@ -159,7 +159,8 @@ static inline bool cgnode_is_container(const struct cgnode *node)
 /* The pod that sources mean by that uid; NULL when nothing is in it. */
 struct pod *cgmap_pod(const struct cgmap *map, const char *uid);
 
-/* The pod in whose cgroup a node is, in no container of it perhaps, as CRI-O's conmon; NULL: none. */
+/* A node's own pod; of a branch the pod below whose cgroup it is, as that of CRI-O's conmon. NULL:
+ * none. */
 struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node);
 
 /* The same, NULL where sources mean another pod of that uid. */

@@ -207,6 +207,8 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	stops_fill(stops, stop, &rec->stop);
 	rec->stop.outcome = verdict.outcome;
 	rec->stop.cause = verdict.cause;
+	if (verdict.cause == CAUSE_RUNTIME_LOST)
+		fill_sigref(stops, &rec->stop.keeper_signal, &stop_aside_of(stop)->keeper);
 	rec->stop.gaps = gaps;
 	if (gaps >> GAP_SANDBOX_GUESSED & 1)
 		rec->stop.container.kind = CONTAINER_KIND_SANDBOX;

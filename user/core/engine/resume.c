@@ -284,6 +284,7 @@ static int on_init(struct checkpoint *c, const struct obs *obs, struct cgnode *n
 	if (stops_same_process(&stop->init, &init->proc)) {
 		stop->guessed &= init->rank == GRACED_INIT_GUESSED;
 		stop->kept = false;
+		stop->keeper_pid = init->keeper_pid;
 	}
 	return hold(&c->resume, obs);
 }

@@ -336,6 +336,7 @@ static void base_take(struct stop *stop, const struct obs_init *init)
 static void init_overtaken(struct stops *stops, struct stop *stop, const struct obs_init *init)
 {
 	start_take(stop, &init->proc);
+	stop->keeper_pid = stop->keeper_pid ?: init->keeper_pid;
 	stop->late |= init->late;
 	stop->unseen_lapsed &= !init->late;
 	if (stop->rank == GRACED_INIT_GUESSED && init->rank == GRACED_INIT_FIRST && !stop->late &&
@@ -473,6 +474,7 @@ int stops_on_init(struct stops *stops, const struct obs *obs)
 		return 0;
 	}
 	begin(stops, stop, &obs->init.proc, obs->init.rank, obs->at_ns);
+	stop->keeper_pid = obs->init.keeper_pid;
 	stop->late |= obs->init.late;
 	base_take(stop, &obs->init);
 	return 0;
@@ -528,6 +530,27 @@ static void forwarded(struct stops *stops, const struct obs *obs)
 		stop_forwards(node->stop, &obs->signal, obs->at_ns);
 }
 
+/* A shim may keep each container of a pod. The sender stands to each of them by itself. */
+static int keeper_killed(struct stops *stops, const struct obs *obs)
+{
+	const struct obs_signal *sig = &obs->signal;
+	struct cgnode *node;
+	size_t pos = 0;
+
+	while ((node = map_next(&stops->map->nodes, &pos))) {
+		struct stop *stop = stop_in(node);
+		struct sender sender;
+
+		if (!stop || !stop_has_keeper(stop, &sig->target))
+			continue;
+		sender_judge(stops->map, sig, node, stops->out->host.self_pid, &sender);
+		stop_keeper_killed(stops->map, stop, sig, obs->at_ns, &sender);
+		sender_done(stops->map, &sender);
+		output_changed(stops->out, node);
+	}
+	return 0;
+}
+
 int stops_on_signal(struct stops *stops, const struct obs *obs)
 {
 	const struct obs_signal *sig = &obs->signal;
@@ -540,6 +563,8 @@ int stops_on_signal(struct stops *stops, const struct obs *obs)
 		stops->stats.unexpected++;
 		return 0;
 	}
+	if (sig->flags & GRACED_SIG_TO_KEEPER)
+		return keeper_killed(stops, obs);
 	if (sig->flags & GRACED_SIG_FORWARDED && !init)
 		forwarded(stops, obs);
 	stop = init ? stop_of(stops, sig->id) : NULL;

@@ -209,6 +209,20 @@ static bool note_kill(struct buf *note, const struct record_stop *r)
 	return true;
 }
 
+static bool note_lost(struct buf *note, const struct record_stop *r)
+{
+	if (!r->kill_signal.known)
+		return false;
+	buf_adds(note, "The process that kept it was lost");
+	if (r->keeper_signal.known) {
+		buf_adds(note, ": SIGKILL from ");
+		add_sender(note, &r->keeper_signal.sender);
+	}
+	buf_adds(note, "; then ");
+	add_kill(note, r);
+	return true;
+}
+
 static bool note_fatal_signal(struct buf *note, const struct record_stop *r)
 {
 	if (!r->exit.known || !(r->exit.status & 0x7f))
@@ -249,6 +263,7 @@ static const struct worth {
 	{OUTCOME_KILLED, 1u << CAUSE_GRACE_EXPIRED, true, "GraceExceeded", note_grace},
 	/* Where no source provides the period, a kill at any time is said to be at its end. */
 	{OUTCOME_KILLED, 1u << CAUSE_GRACE_EXPIRED, false, "KilledBy", note_kill},
+	{OUTCOME_KILLED, 1u << CAUSE_RUNTIME_LOST, false, "KilledBy", note_lost},
 	{OUTCOME_KILLED, ~(1u << CAUSE_UNKNOWN | 1u << CAUSE_GRACE_EXPIRED), false, "KilledBy",
 	 note_kill},
 	{OUTCOME_CRASHED, 1u << CAUSE_SAME_POD | 1u << CAUSE_OTHER_POD | 1u << CAUSE_HOST, false,

@@ -106,6 +106,7 @@ struct obs_init {
 	uint32_t rank;
 	bool late; /* it ran before signals to it were recorded */
 	struct graced_proc proc;
+	uint32_t keeper_pid; /* as in graced_init */
 };
 
 struct obs_signal {

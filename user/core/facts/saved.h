@@ -76,7 +76,7 @@ struct kept_signal {
 	bool inside; /* the stop signal from its own container */
 	bool other;  /* a request beside the one that counts */
 	/* Neither of the two: the request. Both: the candidate, which a program that does not know
-	 * candidates refuses. */
+	 * candidates refuses. Kill and other: the SIGKILL to init's keeper. */
 	uint32_t number;
 	int32_t result;
 	uint32_t flags;

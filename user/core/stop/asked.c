@@ -30,6 +30,7 @@ void asked_forget_aside(struct cgmap *map, struct stop *stop)
 		return;
 	asked_forget(map, &aside->candidate.signal);
 	asked_forget(map, &aside->inside);
+	asked_forget(map, &aside->keeper);
 	for (size_t i = 0; i < STOP_OTHERS; i++)
 		asked_forget(map, &aside->others[i]);
 	free(aside);

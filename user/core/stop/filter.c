@@ -198,7 +198,8 @@ static bool stop_matches(const struct filter *f, const struct record_stop *s)
 	if (f->sigmask && !f->sender_comm && s->exit.known &&
 	    number_matches(f, s->exit.status & 0x7f))
 		return true;
-	return sigref_matches(f, &s->stop_signal) || sigref_matches(f, &s->kill_signal);
+	return sigref_matches(f, &s->stop_signal) || sigref_matches(f, &s->kill_signal) ||
+	       sigref_matches(f, &s->keeper_signal);
 }
 
 static bool signal_matches(const struct filter *f, const struct record_signal *s)

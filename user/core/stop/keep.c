@@ -90,6 +90,7 @@ const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_ke
 		[STOP_KEPT_CANDIDATE] = &stop_aside_of(stop)->candidate.signal,
 		[STOP_KEPT_INSIDE] = &stop_aside_of(stop)->inside,
 		[STOP_KEPT_KILL] = &stop->kill,
+		[STOP_KEPT_KEEPER] = &stop_aside_of(stop)->keeper,
 	};
 	const struct stop_signal *others = stop_aside_of(stop)->others;
 
@@ -114,9 +115,9 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 	if (!s)
 		return false;
 	*ret = (struct kept_signal){
-		.kill = which == STOP_KEPT_KILL,
+		.kill = which == STOP_KEPT_KILL || which == STOP_KEPT_KEEPER,
 		.inside = which == STOP_KEPT_INSIDE,
-		.other = which >= STOP_KEPT_OTHER,
+		.other = which >= STOP_KEPT_OTHER || which == STOP_KEPT_KEEPER,
 		.number = s->number,
 		.result = s->result,
 		.flags = s->flags,
@@ -218,7 +219,7 @@ static enum stop_kept other_place(const struct stop *stop)
 static enum stop_kept kept_as(const struct stop *stop, const struct kept_signal *kept)
 {
 	if (kept->other)
-		return other_place(stop);
+		return kept->kill ? STOP_KEPT_KEEPER : other_place(stop);
 	if (kept->kill)
 		return kept->inside ? STOP_KEPT_CANDIDATE : STOP_KEPT_KILL;
 	return kept->inside ? STOP_KEPT_INSIDE : STOP_KEPT_REQUEST;
@@ -250,12 +251,15 @@ static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
 		return NULL;
 	if (which >= STOP_KEPT_OTHER)
 		return aside->others + which - STOP_KEPT_OTHER;
+	if (which == STOP_KEPT_KEEPER)
+		return &aside->keeper;
 	return which == STOP_KEPT_CANDIDATE ? &aside->candidate.signal : &aside->inside;
 }
 
 static bool can_be_signal(const struct kept_signal *kept, enum stop_kept which)
 {
-	bool is_kill = which == STOP_KEPT_KILL, is_candidate = which == STOP_KEPT_CANDIDATE;
+	bool is_kill = which == STOP_KEPT_KILL || which == STOP_KEPT_KEEPER,
+	     is_candidate = which == STOP_KEPT_CANDIDATE;
 
 	return kept->number >= 1 && kept->number <= SIGNALS &&
 	       is_kill == (kept->number == SIGKILL_NR) && is_candidate == (kept->numbers != 0) &&

@@ -5,6 +5,7 @@
 #define ROW_5A	OUTCOME_ROW_5A
 #define ROW_27A OUTCOME_ROW_27A
 #define ROW_7A	OUTCOME_ROW_7A
+#define ROW_8A	OUTCOME_ROW_8A
 #define ROW_16A OUTCOME_ROW_16A
 #define ROW_20A OUTCOME_ROW_20A
 #define ROW_25A OUTCOME_ROW_25A
@@ -83,6 +84,13 @@ static bool kill_by_kernel(facts_ptr f)
 static bool kill_for_deafness(facts_ptr f)
 {
 	return killed(f) && f->kill_deaf;
+}
+
+/* What a request had given time for was not over, if there was one. */
+static bool kill_cleans_up(facts_ptr f)
+{
+	return killed(f) && f->kill_cleans_up &&
+	       (!f->request_open || !f->kill_escalates || f->kill_early);
 }
 
 static bool kill_too_early(facts_ptr f)
@@ -235,6 +243,7 @@ static const struct {
 	{ROW_7A, kill_by_parent, OUTCOME_KILLED, CAUSE_PARENT_DEATH},
 	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
 	{ROW_8D, kill_for_deafness, OUTCOME_KILLED, CAUSE_DEAF_GRACE},
+	{ROW_8A, kill_cleans_up, OUTCOME_KILLED, CAUSE_RUNTIME_LOST},
 	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
 	{10, kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
 	{11, kill_without_grace, OUTCOME_KILLED, CAUSE_NO_GRACE},

@@ -42,6 +42,7 @@ enum cause {
 	CAUSE_HOST,
 	CAUSE_PARENT_DEATH,
 	CAUSE_DEAF_GRACE,
+	CAUSE_RUNTIME_LOST,
 	CAUSE_COUNT,
 };
 
@@ -111,6 +112,7 @@ struct outcome_facts {
 	bool kill_ns_teardown;	 /* ... is a dying PID 1 of a pid namespace that init is in */
 	bool kill_escalates;	 /* by a manager as the request was, or by the request's sender */
 	bool kill_early;	 /* grace known, and earlier than it allows */
+	bool kill_cleans_up;	 /* by what manages containers, for init's keeper had died */
 	bool kill_by_oomd;	 /* its sender is a daemon that frees memory */
 	bool kill_deaf;		 /* by graced, for shutdown.deafGrace */
 	bool request_open;
@@ -130,6 +132,7 @@ struct outcome_facts {
 #define OUTCOME_ROW_20A 34
 #define OUTCOME_ROW_25A 35
 #define OUTCOME_ROW_8D	36
+#define OUTCOME_ROW_8A	37
 
 /* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {

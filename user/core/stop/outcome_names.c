@@ -31,6 +31,7 @@ static const char *const CAUSES[CAUSE_COUNT] = {
 	[CAUSE_HOST] = "host",
 	[CAUSE_PARENT_DEATH] = "parent-death",
 	[CAUSE_DEAF_GRACE] = "deaf-grace",
+	[CAUSE_RUNTIME_LOST] = "runtime-lost",
 };
 
 static const char *const GAPS[GAP_COUNT] = {

@@ -155,6 +155,7 @@ struct record_stop {
 	struct record_sigref stop_signal;
 	bool inferred; /* that is the stop signal only by what followed */
 	struct record_sigref kill_signal;
+	struct record_sigref keeper_signal; /* for CAUSE_RUNTIME_LOST: what ended the keeper */
 	struct record_request requests[RECORD_REQUESTS]; /* in their order, stop_signal among them */
 	uint32_t n_requests;				 /* with those that are left out */
 	bool deaf;
@@ -435,6 +436,13 @@ struct record {
 static inline uint64_t record_ready_min_ns(const struct record_pod_ready *r)
 {
 	return r->last_ns > r->stop_ns ? r->last_ns - r->stop_ns : 0;
+}
+
+/* The signal whose sender ended it: what ended its keeper, as far as that is known, before the
+ * SIGKILL to init. It may not be known. */
+static inline const struct record_sigref *record_killer(const struct record_stop *stop)
+{
+	return stop->keeper_signal.known ? &stop->keeper_signal : &stop->kill_signal;
 }
 
 /* The pod's, or outside pods the container's own; NULL: not known. */

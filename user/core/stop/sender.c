@@ -381,6 +381,16 @@ bool sender_frees_memory(const struct sender *s)
 			       LISTED(oom_daemons, p->comm, strnlen(p->comm, sizeof(p->comm))));
 }
 
+bool sender_may_clean_up(const struct sender *s)
+{
+	if (s->kind != SENDER_SYSTEMD && s->kind != SENDER_RUNTIME)
+		return false;
+	for (int i = 0; i < GRACED_ANCESTORS; i++)
+		if (strcmp(s->ancestors[i], "podman") == 0)
+			return false;
+	return strcmp(s->proc.comm, "podman") != 0;
+}
+
 /* A process, and surely outside every container. */
 static bool is_of_host(const struct sender *s)
 {

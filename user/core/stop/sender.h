@@ -35,6 +35,12 @@ void sender_done(struct cgmap *map, struct sender *sender);
 /* Whether it is a daemon of the host that kills where memory runs short, before the kernel does. */
 bool sender_frees_memory(const struct sender *s);
 
+/*
+ * Whether a SIGKILL of it may be the end of a container whose keeper has died, and not what a
+ * person asked for: podman, whose conmon is that keeper, looks after none by itself.
+ */
+bool sender_may_clean_up(const struct sender *s);
+
 /* The same process, or both outside every container and of one mind. */
 bool sender_same(const struct sender *a, const struct sender *b);
 

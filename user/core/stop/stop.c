@@ -10,6 +10,7 @@
 #define SIGKILL_NR	    9
 #define SIGSYS_NR	    31
 #define SECOND		    1000000000ULL
+#define TICK_NS		    10000000ULL		   /* /proc cuts the start of an init to it */
 #define GRACE_MAX	    (366 * 86400 * SECOND) /* longer ones are taken for this */
 #define LAPSE_MARGIN	    (60 * SECOND)
 #define LAPSE_GRACE_UNKNOWN (600 * SECOND)
@@ -174,6 +175,21 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 		return STOP_NOTE_UNEXPECTED;
 	asked_note(map, stop, sig, at_ns, sender);
 	return STOP_NOTE_REQUEST;
+}
+
+bool stop_has_keeper(const struct stop *stop, const struct graced_proc *proc)
+{
+	return stop_is_running(stop) && stop->keeper_pid && stop->keeper_pid == proc->pid &&
+	       proc->start_ns < stop->init.start_ns + TICK_NS;
+}
+
+void stop_keeper_killed(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			uint64_t at_ns, struct sender *sender)
+{
+	struct stop_aside *aside = stop_want_aside(stop);
+
+	if (aside)
+		asked_take(map, &aside->keeper, sig, at_ns, sender);
 }
 
 void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_ns)
@@ -422,11 +438,21 @@ static bool kill_for_deafness(const struct stop *stop)
 	       stop->kill.sender.kind == SENDER_GRACED;
 }
 
+/* No keeper was left by which a person, or the kubelet, could have had it killed. */
+static bool cleans_up(const struct stop *stop)
+{
+	bool lost = stop->kill.flags & GRACED_SIG_KEEPER_LOST || stop_aside_of(stop)->keeper.seen;
+
+	return lost && stop->kill.seen && sender_may_clean_up(&stop->kill.sender);
+}
+
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
 static bool grace_uncertain(const struct stop *stop)
 {
 	if (kill_for_deafness(stop) || !kill_escalates(stop) ||
 	    stop->kill.sender.relation != RELATION_MANAGER)
+		return false;
+	if (kill_is_early(stop) && cleans_up(stop))
 		return false;
 	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
 	       (kill_is_early(stop) && !stop->grace.sure);
@@ -537,6 +563,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
 		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
+		.kill_cleans_up = cleans_up(stop),
 		.kill_by_oomd = stop->kill.seen && sender_frees_memory(&stop->kill.sender),
 		.kill_deaf = kill_for_deafness(stop),
 		.request_open = stop->request.seen,

@@ -79,6 +79,7 @@ struct stop_aside {
 	uint32_t n_others; /* how many there were */
 	/* As in struct obs_probe. */
 	struct graced_proc holder, holder_parent;
+	struct stop_signal keeper; /* the SIGKILL that ended init's keeper */
 };
 
 /* The first signal that init sent to another process of its container after it was asked to stop. */
@@ -128,6 +129,7 @@ struct stop {
 	struct graced_proc former; /* was it before, in this cgroup; pid 0: none was */
 	uint64_t since_ns;	   /* when init was reported to be it; 0: not yet */
 	uint32_t rank;		   /* enum graced_init_rank */
+	uint32_t keeper_pid;	   /* as in graced_init; 0: it has none, or that is not known */
 	bool guessed;		   /* by its age when attaching late, or as it never exec'd */
 	bool late;		   /* it ran before signals to it were recorded */
 	bool there;		   /* its cgroup was, and has not run empty since */
@@ -253,6 +255,13 @@ bool stop_signal_deaf(const struct obs_signal *sig);
 
 /* The kernel dropped it, when it was queued or when it was taken. */
 bool stop_signal_unheard(const struct stop_signal *s);
+
+/* Whether a process is the keeper of the init that runs; a later one may have the same pid. */
+bool stop_has_keeper(const struct stop *stop, const struct graced_proc *proc);
+
+/* A SIGKILL ended that keeper. Takes over sender's reference. */
+void stop_keeper_killed(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			uint64_t at_ns, struct sender *sender);
 
 /* Init has taken a stop signal from its queue, to run a handler or for nothing. */
 void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns);

@@ -201,7 +201,7 @@ static void count_kill(struct top_data *d, const struct record *record,
 	if (stop->outcome != OUTCOME_KILLED && stop->outcome != OUTCOME_OOM_KILLED)
 		return;
 	if (!by_oom_killer(stop) && stop->kill_signal.known)
-		copy_killer(who, &stop->kill_signal.sender);
+		copy_killer(who, &record_killer(stop)->sender);
 	else if (stop->cause == CAUSE_OOM_USERSPACE)
 		copy_killer(who, &stop->stop_signal.sender);
 	else if (stop->outcome == OUTCOME_KILLED)
@@ -223,7 +223,7 @@ static void copy_ender(char ret[TOP_WHO_SIZE], const struct record_stop *stop)
 	else if (stop->kill_signal.known &&
 		 (stop->outcome == OUTCOME_KILLED || stop->cause == CAUSE_OOM_USERSPACE ||
 		  !stop->stop_signal.known))
-		copy_sender(ret, &stop->kill_signal.sender);
+		copy_sender(ret, &record_killer(stop)->sender);
 	else if (stop->stop_signal.known)
 		copy_sender(ret, &stop->stop_signal.sender);
 }

@@ -317,6 +317,16 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	return 0;
 }
 
+uint32_t procfs_keeper(const struct procfs_proc *init)
+{
+	char parent[GRACED_COMM_LEN];
+
+	if (clock_boot_ns() - init->proc.start_ns < STAGE_NS)
+		return 0;
+	read_exe((pid_t)init->ppid, init->ppid, parent);
+	return is_runtime(parent) ? 0 : init->ppid;
+}
+
 static bool started_at(const struct procfs_stat *stat, uint64_t start_ns)
 {
 	return stat->start_ns == start_ns - start_ns % TICK_NS;

@@ -216,6 +216,8 @@ static void add_stop(struct buf *out, const struct record *record)
 	jsonw_object_end(out);
 	add_stop_signal(out, stop);
 	record_parts_sigref(out, "kill_signal", &stop->kill_signal);
+	if (stop->cause == CAUSE_RUNTIME_LOST)
+		record_parts_sigref(out, "keeper_signal", &stop->keeper_signal);
 	add_requests(out, stop);
 	jsonw_bool(out, "deaf", stop->deaf);
 	jsonw_str(out, "reason", unheard_name(stop->reason));

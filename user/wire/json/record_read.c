@@ -325,6 +325,7 @@ static void read_stop(struct reading *r, const json_t *line)
 	stop->inferred =
 		json_is_true(json_object_get(json_object_get(line, "stop_signal"), "inferred"));
 	read_sigref(r, json_object_get(line, "kill_signal"), &stop->kill_signal);
+	read_sigref(r, json_object_get(line, "keeper_signal"), &stop->keeper_signal);
 	read_requests(r, json_object_get(line, "requests"), stop);
 	stop->n_requests = small_of(r, line, "requests_total");
 	stop->deaf = json_is_true(json_object_get(line, "deaf"));

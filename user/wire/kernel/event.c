@@ -119,6 +119,7 @@ static void decode_init(const void *data, struct obs *ret)
 		.rank = ev.rank,
 		.late = ev.flags & GRACED_INIT_LATE,
 		.proc = ev.proc,
+		.keeper_pid = ev.keeper_pid,
 	};
 }
 

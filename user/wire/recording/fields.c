@@ -62,8 +62,13 @@ static const struct rec_field EMPTY[] = {UINT("id", empty.id), COUNTS(empty.coun
 					 UINT("left_pid", empty.left_pid)};
 
 static const struct rec_field INIT[] = {
-	UINT("id", init.id),	 UINT("lost", init.lost), UINT("suppressed", init.suppressed),
-	UINT("rank", init.rank), BOOL("late", init.late), PROC("", init.proc),
+	UINT("id", init.id),
+	UINT("lost", init.lost),
+	UINT("suppressed", init.suppressed),
+	UINT("rank", init.rank),
+	BOOL("late", init.late),
+	PROC("", init.proc),
+	UINT("keeper_pid", init.keeper_pid),
 };
 
 static const struct rec_field SIGNAL[] = {

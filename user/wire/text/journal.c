@@ -185,6 +185,10 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 		if (!say_before_exec(out, stop))
 			say_unheard(out, stop->reason);
 	}
+	if (stop->keeper_signal.known) {
+		buf_adds(out, "; SIGKILL to the process that kept it");
+		say_sender(out, &stop->keeper_signal.sender);
+	}
 	if (stop->kill_signal.known) {
 		buf_adds(out, "; SIGKILL");
 		say_sender(out, &stop->kill_signal.sender);
@@ -227,6 +231,7 @@ static void add_stop(struct buf *out, const struct record *record)
 	add_field(out, "GRACED_CAUSE", cause_name(stop->cause));
 	add_sender(out, "STOP", &stop->stop_signal);
 	add_sender(out, "KILL", &stop->kill_signal);
+	add_sender(out, "KEEPER", &stop->keeper_signal);
 	add_number(out, "GRACED_DEAF", stop->deaf);
 	add_field(out, "GRACED_REASON", unheard_name(stop->reason));
 	if (stop->exit.known && !signal)

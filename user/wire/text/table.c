@@ -200,7 +200,7 @@ static const struct record_sender *ender(const struct record_stop *stop)
 	if (stop->kill_signal.known &&
 	    (stop->outcome == OUTCOME_KILLED || stop->cause == CAUSE_OOM_USERSPACE ||
 	     !stop->stop_signal.known))
-		return &stop->kill_signal.sender;
+		return &record_killer(stop)->sender;
 	return stop->stop_signal.known ? &stop->stop_signal.sender : NULL;
 }
 
