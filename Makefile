@@ -190,9 +190,11 @@ PROTOS := $(patsubst %.proto,$(GEN)/%.pb-c,$(notdir $(call sources,user/wire,*.p
 $(call layer-objs,wire) $(call all-objs,tests): | $(PROTOS:=.h)
 $(call all-objs,tests tools) $(SUITES:%=$(BUILD)/tests/%/all.o): INCLUDES += -Itests
 $(call all-objs,$(addprefix tests/,kernel daemon io lib)): | $(SKEL)
-# Compiling these with sanitizers takes longer than running them; what they call stays optimized.
+# Compiling these takes longer than running them; what they call stays optimized.
 ifeq ($(VARIANT),asan)
 $(UNIT:=.o): private MODE += -O0
+else ifeq ($(VARIANT),)
+$(SUITED:=.o): private MODE += -O1
 endif
 # Their main()s are functions that tests/suite.c calls: core_stop_test_outcome().
 flat = $(subst /,_,$(1))
