@@ -27,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check check-arm64 vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb deb-arm64 chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check quick check-arm64 vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb deb-arm64 chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -67,7 +67,7 @@ SKEL := $(GEN)/graced.skel.h
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the caller's, and come last.
 INCLUDES := -Iuser -Iinclude -I$(GEN)
 COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE $(CPPFLAGS) \
-	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(CFLAGS)
+	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(ENTRY) $(CFLAGS)
 LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
 # graced top has a screen where ncurses is there to be built with; it is loaded at run time.
 SCREEN := $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && \
@@ -95,14 +95,22 @@ libs-of-core := $(BUILD)/libcore.a $(libs-of-base)
 libs-of-wire := $(BUILD)/libwire.a $(libs-of-core)
 libs-of-io   := $(BUILD)/libio.a $(libs-of-wire)
 libs-of-app  := $(BUILD)/libapp.a $(libs-of-io)
+# Folders of tests that are one program each.
+SUITES       := $(LAYERS) kernel daemon runtime
+$(foreach s,kernel daemon runtime,$(eval libs-of-$(s) := $(libs-of-app)))
 
 # The linker takes a map's place from the first object that names it: the definitions come first.
 BPF_SRCS  := $(wildcard bpf/maps.bpf.c) $(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJS  := $(BPF_SRCS:%.c=$(BUILD)/%.o)
 UNIT      := $(foreach l,$(LAYERS),$(call layer-tests,$(l)))
+# These define functions of the library or of libc anew, and are programs of their own.
+LONE      := $(BUILD)/tests/io/files/test_append $(BUILD)/tests/app/commands/test_wait \
+	$(BUILD)/tests/app/daemon/test_stopper $(BUILD)/tests/app/live/test_losses \
+	$(BUILD)/tests/app/live/test_search
 KERNEL    := $(call layer-tests,kernel)
 DAEMON    := $(call layer-tests,daemon)
 RUNTIME   := $(call layer-tests,runtime)
+SUITED    := $(filter-out $(LONE),$(UNIT) $(KERNEL) $(DAEMON) $(RUNTIME))
 HELPERS   := $(patsubst tests/kernel/helpers/%.c,$(BUILD)/tests/helpers/%,\
 	$(wildcard tests/kernel/helpers/*.c))
 TEST_BPF  := $(patsubst %.c,$(BUILD)/%.o,$(call sources,tests,*.bpf.c))
@@ -112,7 +120,7 @@ TOOLS     := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/*.c))
 # What needs no kernel: built plain and with sanitizers.
 PORTABLE  := $(BUILD)/graced $(UNIT) $(VECTORS) $(FUZZ)
 
-.PHONY: all always plain-programs asan-programs check-programs portable unit deps check demo demo-programs bench bench-fleet install \
+.PHONY: all always plain-programs asan-programs check-programs quick-programs portable unit deps check demo demo-programs bench bench-fleet install \
 	uninstall clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -180,12 +188,17 @@ $(BUILD)/user/base/version.o: private MODE += -DGRACED_VERSION='"$(VERSION)"' \
 $(call layer-objs,io): | $(SKEL)
 PROTOS := $(patsubst %.proto,$(GEN)/%.pb-c,$(notdir $(call sources,user/wire,*.proto)))
 $(call layer-objs,wire) $(call all-objs,tests): | $(PROTOS:=.h)
-$(call all-objs,tests tools): INCLUDES += -Itests
+$(call all-objs,tests tools) $(SUITES:%=$(BUILD)/tests/%/all.o): INCLUDES += -Itests
 $(call all-objs,$(addprefix tests/,kernel daemon io lib)): | $(SKEL)
-# Compiling these with sanitizers takes longer than running them; what they call stays optimized.
+# Compiling these takes longer than running them; what they call stays optimized.
 ifeq ($(VARIANT),asan)
 $(UNIT:=.o): private MODE += -O0
+else ifeq ($(VARIANT),)
+$(SUITED:=.o): private MODE += -O1
 endif
+# Their main()s are functions that tests/suite.c calls: core_stop_test_outcome().
+flat = $(subst /,_,$(1))
+$(SUITED:=.o): private ENTRY = -Dmain=$(call flat,$(*:tests/%=%)) -Wno-missing-prototypes
 
 define archive
 	@mkdir -p $(@D)
@@ -201,8 +214,6 @@ endef
 define layer-rules
 $(BUILD)/lib$(1).a: $(call layer-objs,$(1)) Makefile
 	$$(archive)
-$(call layer-tests,$(1)): %: %.o $(BUILD)/libtest.a $(libs-of-$(1))
-	$$(call link,-lcmocka)
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer-rules,$(l))))
 $(BUILD)/libwire.a: $(PROTOS:=.o)
@@ -216,12 +227,30 @@ $(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
 $(BUILD)/libtest.a: $(call all-objs,tests/lib tests/kubelet/model) Makefile
 	$(archive)
 
-$(KERNEL) $(DAEMON) $(RUNTIME): %: %.o $(BUILD)/libtest.a $(LIBS)
+suited = $(patsubst $(BUILD)/tests/%,%,$(filter $(BUILD)/tests/$(1)/%,$(SUITED)))
+# The list is written when a test came or went, and not otherwise.
+define suite-rules
+$(GEN)/suite-$(1).def: always
+	@mkdir -p $$(@D)
+	@printf 'TEST(%s, "%s")\n' $(foreach n,$(suited),$(call flat,$(n)) $(n)) >$$@.new
+	@cmp -s $$@.new $$@ || cp $$@.new $$@
+$(BUILD)/tests/$(1)/all.o: tests/suite.c $(GEN)/suite-$(1).def Makefile
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)
+	$$(Q)$$(COMPILE) -DLIST='"suite-$(1).def"' -c $$< -o $$@
+$(BUILD)/tests/$(1)/all: $(BUILD)/tests/$(1)/all.o $(suited:%=$(BUILD)/tests/%.o) \
+	$(BUILD)/libtest.a $(libs-of-$(1))
+	$$(call link,-lcmocka)
+$(suited:%=$(BUILD)/tests/%): $(BUILD)/tests/$(1)/all
+	@ln -srf $$< $$@
+endef
+$(foreach s,$(SUITES),$(eval $(call suite-rules,$(s))))
+$(LONE): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtest.a
 	$(call link,-lcmocka)
+$(foreach s,io app,$(eval $(filter $(BUILD)/tests/$(s)/%,$(LONE)): $(libs-of-$(s))))
 
 # The peer that plays a runtime speaks HTTP/2.
-PEERED := $(filter %/sources/cri/test_cri %/sources/cri/test_cri_hostile %/sources/cri/test_cri_hook %/sources/cri/test_cri_stop \
-	%/sources/kubelet/test_socket %/daemon/test_pods_socket,$(UNIT) $(DAEMON))
+PEERED := $(BUILD)/tests/io/all $(BUILD)/tests/daemon/all
 $(PEERED): LDLIBS += -lnghttp2
 
 # These play the kernel half.
@@ -266,6 +295,8 @@ portable: $(PORTABLE)
 check-programs: plain-programs asan-programs
 plain-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(DAEMON) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) \
 	$(BUILD)/vmlinux/all.o
+quick-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(HELPERS) $(BUILD)/tools/stack-check \
+	$(BUILD)/tools/vmlinux-check $(BUILD)/vmlinux/all.o
 asan-programs:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable
 
@@ -343,7 +374,9 @@ help:
 	@echo 'make            builds $(BUILD)/graced'
 	@echo 'make deps       installs missing Debian packages (root)'
 	@echo 'make check      every test that needs no VM (root for all of it)'
+	@echo 'make quick      the layers that differ from the last commit, replays, goldens, kernel rows, gates'
 	@echo 'make unit       the unit tests alone'
+	@echo 'make walk       the random walks alone'
 	@echo 'make vm-matrix  the demo, and every way down, on the kernels of other releases (root)'
 	@echo 'make check-vm   a node with a real kubelet in a virtual machine (root)'
 	@echo 'make check-vm-long  machines with Docker and Podman, many shutdowns of a slow kubelet, by hand (root)'

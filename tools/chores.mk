@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Targets for people who change graced: style, fuzzing, coverage, a build for the other machine.
 
-.PHONY: fmt lint fuzz fuzz-targets coverage arm64 check-arm64 screenshots
+.PHONY: quick walk fmt lint fuzz fuzz-targets coverage arm64 check-arm64 screenshots
 
 STYLED = $(shell find bpf include user tests tools vmlinux -name '*.[ch]' 2>/dev/null)
+
+quick: deps
+	@BUILD='$(BUILD)' tools/check-run quick
+
+walk: $(UNIT)
+	@BUILD='$(BUILD)' tools/check-run walk
 
 fmt:
 	clang-format -i $(STYLED)

@@ -106,7 +106,7 @@ static void a_shared_pid_namespace_goes_with_its_init(void **state)
 	assert_int_equal(box_remove(&box), 0);
 	assert_int_equal(box_remove(&sandbox), 0);
 
-	if (truth_check(
+	if (truth_compare(
 		    &(struct truth){
 			    .tree = &f->tree,
 			    .box = &box,
@@ -118,7 +118,7 @@ static void a_shared_pid_namespace_goes_with_its_init(void **state)
 		    },
 		    tracer_await_stop(f->tracer, &box), why, sizeof(why)))
 		fail_msg("the container: %s", why);
-	if (truth_check(
+	if (truth_compare(
 		    &(struct truth){
 			    .tree = &f->tree,
 			    .box = &sandbox,

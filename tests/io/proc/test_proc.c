@@ -204,7 +204,7 @@ static void test_self(void **state)
 	assert_int_equal(self.proc.uid, getuid());
 	assert_int_equal(self.proc.cgroup_id, 77);
 	assert_string_equal(self.proc.comm, "test_proc");
-	assert_string_equal(self.proc.exe, "test_proc");
+	assert_string_equal(self.proc.exe, "all"); /* what the name is a link to */
 	assert_false(self.exiting);
 	assert_true(procfs_alive(getpid(), self.proc.start_ns));
 	assert_true(procfs_alive(getpid(), self.proc.start_ns + 9999999));

@@ -44,7 +44,7 @@ void judge_record(struct fixture *f, struct truth truth, const json_t *rec)
 	char why[1024];
 
 	truth.tree = &f->tree;
-	if (truth_check(&truth, rec, why, sizeof(why)))
+	if (truth_compare(&truth, rec, why, sizeof(why)))
 		fail_record(rec, why);
 }
 

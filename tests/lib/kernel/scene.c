@@ -231,5 +231,5 @@ int scene_check(const struct box_tree *tree, const struct played *played, const 
 		.gaps = scene->gaps,
 	};
 
-	return truth_check(&truth, rec, why, size);
+	return truth_compare(&truth, rec, why, size);
 }

@@ -82,7 +82,7 @@ const char *scene_unavailable(const struct box_tree *tree, const struct scene *s
 int scene_play(struct box_tree *tree, const struct scene *scene, const struct box *other,
 	       struct played *ret);
 
-/* Compare a stop record with what was played: see truth_check(). */
+/* Compare a stop record with what was played: see truth_compare(). */
 int scene_check(const struct box_tree *tree, const struct played *played, const json_t *rec,
 		char *why, size_t size);
 

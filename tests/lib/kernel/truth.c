@@ -471,7 +471,7 @@ static int check_forwarded(const struct check *c)
 	       between(c, "forwarded.after_ns", 0, (uint64_t)jrec_int(c->rec, "latency_ns", 0));
 }
 
-int truth_check(const struct truth *truth, const json_t *rec, char *why, size_t size)
+int truth_compare(const struct truth *truth, const json_t *rec, char *why, size_t size)
 {
 	struct check c = {.truth = truth, .rec = rec, .why = why, .size = size};
 

@@ -31,6 +31,6 @@ struct truth {
 };
 
 /* 0, or 1 with a sentence about the first member that is wrong, missing or out of bounds. */
-int truth_check(const struct truth *truth, const json_t *rec, char *why, size_t size);
+int truth_compare(const struct truth *truth, const json_t *rec, char *why, size_t size);
 
 #endif

@@ -191,7 +191,7 @@ static int load(void **state)
 		if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 			return -errno;
 		dirname(path);
-		strncat(path, "/abi.bpf.o", sizeof(path) - strlen(path) - 1);
+		strncat(path, "/kernel/abi.bpf.o", sizeof(path) - strlen(path) - 1);
 		object = path;
 	}
 	BTF = btf__parse(object, NULL);
