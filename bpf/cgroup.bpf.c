@@ -252,8 +252,14 @@ static __always_inline void buckets_fill(struct graced_watch *w)
 /* Who is in it was there before: it was renamed. One that is made holds no process. */
 static __always_inline bool is_populated(struct cgroup *cg)
 {
-	return BPF_CORE_READ(cg, nr_populated_csets) ||
-	       BPF_CORE_READ(cg, nr_populated_domain_children);
+	struct cgroup_subsys_state___populated *self = (void *)&cg->self;
+	int n = BPF_CORE_READ(cg, nr_populated_domain_children);
+
+	if (bpf_core_field_exists(cg->nr_populated_csets))
+		n |= BPF_CORE_READ(cg, nr_populated_csets);
+	else
+		n |= BPF_CORE_READ(self, nr_populated_csets);
+	return n;
 }
 
 static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,

@@ -167,6 +167,11 @@ struct cgroup_subsys_state {
 	struct cgroup_subsys_state *parent;
 };
 
+/* Between 6.18 and 7.2 it came here from struct cgroup. */
+struct cgroup_subsys_state___populated {
+	int nr_populated_csets;
+};
+
 struct cgroup_root {
 	int hierarchy_id;
 };
