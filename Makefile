@@ -227,21 +227,21 @@ $(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
 $(BUILD)/libtest.a: $(call all-objs,tests/lib tests/kubelet/model) Makefile
 	$(archive)
 
-suited = $(patsubst $(BUILD)/tests/%,%,$(filter $(BUILD)/tests/$(1)/%,$(SUITED)))
+$(foreach s,$(SUITES),$(eval suited-$(s) := $(patsubst $(BUILD)/tests/%,%,$(filter $(BUILD)/tests/$(s)/%,$(SUITED)))))
 # The list is written when a test came or went, and not otherwise.
 define suite-rules
 $(GEN)/suite-$(1).def: always
 	@mkdir -p $$(@D)
-	@printf 'TEST(%s, "%s")\n' $(foreach n,$(suited),$(call flat,$(n)) $(n)) >$$@.new
+	@printf 'TEST(%s, "%s")\n' $(foreach n,$(suited-$(1)),$(call flat,$(n)) $(n)) >$$@.new
 	@cmp -s $$@.new $$@ || cp $$@.new $$@
 $(BUILD)/tests/$(1)/all.o: tests/suite.c $(GEN)/suite-$(1).def Makefile
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)
 	$$(Q)$$(COMPILE) -DLIST='"suite-$(1).def"' -c $$< -o $$@
-$(BUILD)/tests/$(1)/all: $(BUILD)/tests/$(1)/all.o $(suited:%=$(BUILD)/tests/%.o) \
+$(BUILD)/tests/$(1)/all: $(BUILD)/tests/$(1)/all.o $(suited-$(1):%=$(BUILD)/tests/%.o) \
 	$(BUILD)/libtest.a $(libs-of-$(1))
 	$$(call link,-lcmocka)
-$(suited:%=$(BUILD)/tests/%): $(BUILD)/tests/$(1)/all
+$(suited-$(1):%=$(BUILD)/tests/%): $(BUILD)/tests/$(1)/all
 	@ln -srf $$< $$@
 endef
 $(foreach s,$(SUITES),$(eval $(call suite-rules,$(s))))

@@ -6,8 +6,7 @@
 # These programs bring loader and libraries along: they run on every distribution's files.
 VM_LIB   := /opt/graced/lib
 VM_FLAGS := -Wl,--dynamic-linker=$(VM_LIB)/ld.so -Wl,--disable-new-dtags,-rpath,$(VM_LIB)
-VM_TESTS    := test_cri test_ctr
-VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod late csi $(VM_TESTS))
+VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod late csi runtime)
 
 $(BUILD)/vm/graced: $(BUILD)/user/app/main.o $(LIBS)
 	$(call link,$(VM_FLAGS))
@@ -16,7 +15,8 @@ $(BUILD)/vm/demo: $(BUILD)/tools/demo.o $(BUILD)/libtest.a $(LIBS)
 	$(call link,$(VM_FLAGS))
 
 # The host's runtime tests, for a node with another hierarchy of cgroups.
-$(addprefix $(BUILD)/vm/,$(VM_TESTS)): $(BUILD)/vm/%: $(BUILD)/tests/runtime/%.o $(BUILD)/libtest.a $(LIBS)
+$(BUILD)/vm/runtime: $(BUILD)/tests/runtime/all.o $(suited-runtime:%=$(BUILD)/tests/%.o) \
+	$(BUILD)/libtest.a $(LIBS)
 	$(call link,$(VM_FLAGS) -lcmocka)
 
 $(BUILD)/vm/late: $(BUILD)/tests/vm/late.o $(BUILD)/libtest.a $(LIBS)
@@ -34,7 +34,7 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 
 # The ordinary programs tell which libraries there are to bring.
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
-	$(addprefix $(BUILD)/tests/runtime/,$(VM_TESTS))
+	$(BUILD)/tests/runtime/all
 
 VM_SCRIPTS := run events status proof shutdown volumes manage account
 

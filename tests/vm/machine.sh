@@ -20,7 +20,7 @@ kubeconfig() {
 # The host's runtime tests: in the machine the runtimes are installed.
 make_runtime_tests() { # DIRECTORY
 	mkdir -p "$1"/{tools,helpers,tests/lib}
-	cp "$BUILD"/vm/test_* "$1/"
+	cp "$BUILD/vm/runtime" "$1/all"
 	cp "$BUILD/tests/helpers/workload" "$1/helpers/"
 	cp tests/lib/runtime_image.sh "$1/tests/lib/"
 	printf '#!/bin/sh\necho /\n' >"$1/tools/runtimes"
@@ -42,7 +42,7 @@ make_graced_payload() { # PROGRAM... : whose libraries come along
 
 make_payload() { # KUBELET
 	local dir=$work/payload name
-	make_graced_payload "$BUILD"/tests/runtime/test_{cri,ctr} || return
+	make_graced_payload "$BUILD/tests/runtime/all" || return
 	mkdir -p "$dir/kubernetes"
 	make_runtime_tests "$dir/runtime"
 	cp tests/vm/node/*.{service,target} "$dir/units/"
