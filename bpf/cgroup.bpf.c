@@ -288,8 +288,10 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 		return;
 	w.charged = 1;
 	buckets_fill(&w);
-	if (is_populated(cg))
+	if (is_populated(cg)) {
 		w.told_at_ns = w.since_ns = w.bucket_at_ns;
+		w.oom_known = 0;
+	}
 	if (w.level == TASK_LEVEL) {
 		name_read(parent);
 		in_unit = is_unit();

@@ -434,6 +434,21 @@ static struct stop *left_stop(struct stops *stops, const struct graced_proc *pro
 	return NULL;
 }
 
+/* What was moved out lives here (again), with what is known of it. */
+static void lives_on(struct stops *stops, struct stop *stop)
+{
+	stops_wake(stops, stop, stop->state == STOP_REQUESTED ? stop_lapse_ns(stop) : 0);
+	output_change(stops->out,
+		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+}
+
+static void comes_back(struct stops *stops, struct stop *stop)
+{
+	stop->left_ns = 0;
+	stop->moved = false;
+	lives_on(stops, stop);
+}
+
 /* It is the init of another container already, and goes on here as it was there. */
 static bool moves_in(struct stops *stops, struct stop *stop, const struct obs_init *init)
 {
@@ -444,10 +459,8 @@ static bool moves_in(struct stops *stops, struct stop *stop, const struct obs_in
 	make_way(stops, stop, init->lost);
 	stops_wake(stops, from, 0);
 	stop_move(stops->map, from, stop);
-	stops_wake(stops, stop, stop->state == STOP_REQUESTED ? stop_lapse_ns(stop) : 0);
 	output_changed(stops->out, from->node);
-	output_change(stops->out,
-		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+	lives_on(stops, stop);
 	return true;
 }
 
@@ -458,7 +471,10 @@ int stops_on_init(struct stops *stops, const struct obs *obs)
 	if (!stop || moves_in(stops, stop, &obs->init))
 		return 0;
 	if (stops_same_process(&stop->init, &obs->init.proc)) {
-		init_overtaken(stops, stop, &obs->init);
+		if (stop->left_ns)
+			comes_back(stops, stop);
+		else
+			init_overtaken(stops, stop, &obs->init);
 		return 0;
 	}
 	if (is_from_before(stop, obs)) {

@@ -20,6 +20,8 @@
 
 /* Stops that may wait although their cgroups are gone. */
 #define GONE_MAX 1024
+/* One that is held may stay for ever, and leaves room for those that wait for a moment. */
+#define HELD_MAX (GONE_MAX / 4)
 
 void stops_advance(struct stops *stops, struct stop *stop, enum stop_event event)
 {
@@ -554,7 +556,7 @@ bool stops_gone(struct stops *stops, struct stop *stop)
 	stop->gone_ns = 0;
 	if (stop->state == STOP_EXITED)
 		stops_publish(stops, stop, false);
-	if (!has_room || !stop_is_held(stop))
+	if (stops->n_gone >= HELD_MAX || !stop_is_held(stop))
 		return true;
 	stop->gone_ns = now_ns ?: 1;
 	stops->n_gone++;

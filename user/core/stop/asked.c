@@ -111,7 +111,8 @@ static void request_is(struct stop *stop, struct stop_signal *s)
 {
 	stop->request = *s;
 	stop->deaf = is_deaf_to(s);
-	stop->hearing = s->shell ? STOP_SHELL : 0;
+	stop->hearing &= STOP_DEAF_GRACE | STOP_IN_SHUTDOWN;
+	stop->hearing |= s->shell ? STOP_SHELL : 0;
 	*s = (struct stop_signal){};
 }
 

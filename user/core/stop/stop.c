@@ -90,6 +90,26 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	};
 }
 
+/* What was counted of a life before it came here, beside what is counted here. */
+static void carry_counts(const struct stop *from, const struct stop *to, struct stop *life)
+{
+	const struct graced_counts *was = &from->counts, *since = &from->base;
+	struct graced_counts *sums[] = {&life->before, &life->counts};
+
+	life->before = to->before;
+	life->base = life->counts = to->counts;
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
+		sums[i]->collateral += was->collateral - since->collateral;
+		sums[i]->oom_kills += was->oom_kills - since->oom_kills;
+		sums[i]->suppressed += was->suppressed - since->suppressed;
+		sums[i]->suppressed_sigs |= was->suppressed_sigs;
+	}
+	life->record_lost |= was->lost > since->lost;
+	if (life->request.seen)
+		life->request_suppressed =
+			to->counts.suppressed + from->request_suppressed - since->suppressed;
+}
+
 void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
 {
 	const struct graced_proc none = {};
@@ -100,10 +120,7 @@ void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
 	stop_begin(map, to, &none, from->rank);
 	life.node = to->node;
 	life.wake = to->wake;
-	life.record_lost |= from->counts.lost > from->base.lost;
-	life.base = life.counts = to->counts;
-	life.before = to->before;
-	life.request_suppressed = to->counts.suppressed;
+	carry_counts(from, to, &life);
 	life.shedding = to->shedding;
 	life.shed |= to->shedding;
 	life.there = to->there;
@@ -186,9 +203,10 @@ bool stop_has_keeper(const struct stop *stop, const struct graced_proc *proc)
 void stop_keeper_killed(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			uint64_t at_ns, struct sender *sender)
 {
-	struct stop_aside *aside = stop_want_aside(stop);
+	struct stop_aside *aside = stop->state == STOP_KILLED ? NULL : stop_want_aside(stop);
 
-	if (aside)
+	/* The first one ends it. */
+	if (aside && !aside->keeper.seen)
 		asked_take(map, &aside->keeper, sig, at_ns, sender);
 }
 
@@ -441,9 +459,13 @@ static bool kill_for_deafness(const struct stop *stop)
 /* No keeper was left by which a person, or the kubelet, could have had it killed. */
 static bool cleans_up(const struct stop *stop)
 {
-	bool lost = stop->kill.flags & GRACED_SIG_KEEPER_LOST || stop_aside_of(stop)->keeper.seen;
+	const struct stop_signal *keeper = &stop_aside_of(stop)->keeper, *kill = &stop->kill;
+	bool before = keeper->seen && keeper->at_ns <= kill->at_ns;
+	bool lost = kill->flags & GRACED_SIG_KEEPER_LOST || before;
 
-	return lost && stop->kill.seen && sender_may_clean_up(&stop->kill.sender);
+	/* Who kills both cleans nothing up: systemctl kill of a unit that has both. */
+	return lost && kill->seen && !(before && sender_same(&keeper->sender, &kill->sender)) &&
+	       sender_may_clean_up(&kill->sender);
 }
 
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */

@@ -101,6 +101,9 @@ enum stop_hearing {
 	STOP_RERAISED = 1 << 6,	     /* init took it, and sent it to itself again, in vain */
 	STOP_ENDS_IGNORED = 1 << 7,  /* it was not pending at the exit, and ignored by then */
 	STOP_FOLLOWED = 1 << 8,	     /* the kernel half says what became of the request */
+	/* These two last as long as the stop, whichever request counts. */
+	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
+	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
 };
 
 /*
@@ -116,9 +119,6 @@ enum stop_held {
 	STOP_HELD,
 	STOP_HELD_ENDED, /* it was reported, and is held no longer: the record of that may be due */
 	STOP_HELD_NOT,
-	/* Later numbers are free: this one is not part of what init made of it. */
-	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
-	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
 };
 
 struct stop {
