@@ -364,8 +364,8 @@ static __always_inline void fill_keeper(struct graced_ev_signal *ev, struct task
 }
 
 /*
- * A SIGKILL ends a process, a pointer: recorded if it is the keeper of an init, which is then its
- * first child. With the ancestors of who sent it, whether they have changed or not.
+ * A SIGKILL ends a process, a pointer: recorded if its first child is an init of which it is the
+ * keeper. With the ancestors of who sent it, whether they have changed or not.
  */
 __noinline __u32 keeper_killed(__u64 task, __u64 info, __u32 result)
 {

@@ -75,7 +75,7 @@ _graced_value() { # COMMAND OPTION
 	--shutdown.grace-period) _graced_words "30s 60s" ;;
 	--shutdown.grace-period-critical-pods) _graced_words "10s" ;;
 	--shutdown.pre-stop) _graced_words "exec skip" ;;
-	--api.report) _graced_words "events status" ;;
+	--api.report) _graced_words "events status unschedulable" ;;
 	--shutdown.stop-units) _graced_words "kubelet.service" ;;
 	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
 	--control.socket | --checkpoint.file | --job | --file | --pods | --record | --config | --web.config.file | --sinks.file | \

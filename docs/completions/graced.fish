@@ -142,7 +142,7 @@ complete -c graced -n "$on run" -l api.ca -r -F -d "CA certificates that verify 
 complete -c graced -n "$on run" -l api.server-name -x -d 'name expected in its certificate'
 complete -c graced -n "$on run" -l api.token-file -r -F -d 'a token for it'
 complete -c graced -n "$on run" -l api.client-file -r -F -d 'a client certificate for it'
-complete -c graced -n "$on run" -l api.report -x -a 'events status' -d 'what to write to it'
+complete -c graced -n "$on run" -l api.report -x -a 'events status unschedulable' -d 'what to write to it'
 complete -c graced -n "$on run" -l api.interval -x -a 30s -d "how often the node's pods are read"
 complete -c graced -n "$on run" -l kubelet.interval -x -a 30s -d 'how often all pods are read'
 complete -c graced -n "$on run" -l sinks.stdout -d 'records to standard output'

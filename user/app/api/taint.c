@@ -40,6 +40,7 @@ struct taint {
 	uint64_t deadline_ns;
 	uint64_t doubt_ns; /* until then a patch whose answer was lost may be carried out */
 	unsigned int conflicts;
+	char failed[FETCH_TEXT_MAX]; /* why, as logged last; "": it did not */
 };
 
 DEFINE_CLEANUP(json_t *, json_decref);
@@ -74,7 +75,7 @@ static void settle(struct taint *t, bool changed)
 {
 	const struct apipatch_taint_kind *kind = &apipatch_taints[t->which];
 
-	t->conflicts = 0;
+	t->failed[0] = '\0';
 	if (changed && *t->sought)
 		log_info("api: the node has the taint %s%s%s:%s, %s %s%s", kind->key,
 			 kind->value ? "=" : "", kind->value ?: "", kind->effect,
@@ -89,11 +90,18 @@ static void settle(struct taint *t, bool changed)
 	answer(t, false);
 }
 
+/* Another attempt may end otherwise: a right that is missing is granted by a person. */
 static void fail(struct taint *t, const char *text)
 {
-	log_warning("api: cannot %s the taint %s: %s%s", *t->sought ? "set" : "remove",
-		    apipatch_taints[t->which].key, text,
-		    *t->sought ? "" : "; if the node still has it, remove it with kubectl taint");
+	bool again = strcmp(text, t->failed) != 0;
+
+	snprintf(t->failed, sizeof(t->failed), "%s", text);
+	if (again)
+		log_warning("api: cannot %s the taint %s: %s%s", *t->sought ? "set" : "remove",
+			    apipatch_taints[t->which].key, text,
+			    *t->sought
+				    ? ""
+				    : "; if the node still has it, remove it with kubectl taint");
 	if (!*t->sought)
 		look_again(t);
 	answer(t, true);
@@ -202,6 +210,7 @@ static void want(struct taint *t, const char *boot, uint64_t deadline_ns)
 {
 	snprintf(t->wanted, sizeof(t->wanted), "%s", boot);
 	t->deadline_ns = deadline_ns;
+	t->conflicts = 0;
 	sd_event_source_set_enabled(t->timer, SD_EVENT_OFF);
 	if (!t->busy)
 		look(t);
@@ -218,6 +227,7 @@ void taint_effect(struct taint *t, const struct effect *effect)
 	bool set = effect->type == EFFECT_SET_TAINT || effect->type == EFFECT_CORDON;
 
 	t->owed = effect->type == EFFECT_SET_TAINT;
+	t->failed[0] = '\0';
 	want(t, set ? t->boot : "", set ? effect->at_ns : 0);
 }
 

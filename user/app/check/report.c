@@ -69,6 +69,7 @@ static const struct written all[] = {
 };
 
 #define N_ALL (sizeof(all) / sizeof(*all))
+_Static_assert(N_ALL *NEEDED <= RIGHTS_MAX, "all rights are asked for at once");
 
 /* As kubectl auth can-i has it: "create events.events.k8s.io", "patch pods/status". */
 static void add_right(struct buf *out, const struct right *right)

@@ -252,10 +252,9 @@ static void carry_out(void *userdata, const struct effect *effect)
 	case EFFECT_WAKE_AT:
 		wake_at(m, effect->at_ns);
 		break;
-	case EFFECT_REPORT:
-		break;
-	default: /* of a shutdown */
-		carry_out_shutdown(m, effect);
+	default:
+		if (effect_is_of_shutdown(effect->type))
+			carry_out_shutdown(m, effect);
 		break;
 	}
 }

@@ -48,9 +48,15 @@ enum effect_type {
 	EFFECT_LEAVE_STATUS, /* no more, if that can still be prevented */
 	EFFECT_SET_TAINT,    /* the out-of-service taint, until at_ns; answer with TAINT */
 	EFFECT_CLEAR_TAINT,
-	EFFECT_CORDON, /* set the taint of a node in a shutdown; no answer */
+	EFFECT_CORDON, /* set the taint of a node in a shutdown, until at_ns; no answer */
 	EFFECT_UNCORDON,
 };
+
+/* Those are the last of them. */
+static inline bool effect_is_of_shutdown(enum effect_type type)
+{
+	return type >= EFFECT_TAKE_LOCK;
+}
 
 struct effect {
 	enum effect_type type;

@@ -103,16 +103,39 @@ static uint64_t given_until(const struct stop *stop)
 	return stop->given_ns ? stop->request.at_ns + stop->given_ns : EPOD_GIVEN_UNKNOWN;
 }
 
+/* What a shutdown requested of it has lapsed in vain: the shutdown was cancelled, and it lives on.
+ * Until then this may be a container whose turn has not come. */
+static bool outlived_shutdown(const struct pods *pods, const struct epod *p,
+			      const struct stop *stop)
+{
+	return p->life.stage <= POD_STAGE_SYNC && stop && stop_is_running(stop) &&
+	       !stop->request.seen && stop->init.start_ns < p->stop_ns &&
+	       pods->out->now_ns >= p->stop_ns + stop_lapse_after_ns(stop);
+}
+
+/* One that is not known leaves the pod's unknown. */
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+	if (a == EPOD_GIVEN_UNKNOWN || b == EPOD_GIVEN_UNKNOWN)
+		return EPOD_GIVEN_UNKNOWN;
+	return a > b ? a : b;
+}
+
 void pods_note_shutdown(struct pods *pods, struct epod *p)
 {
 	const struct pod *pod = pods_cgroups(pods, p);
 	const struct cgnode *node;
-	uint64_t until_ns = p->given_until_ns;
+	uint64_t until_ns = p->given_until_ns, now_ns = 0;
+	bool outlived = false;
 
 	if (pod)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			if (given_until(node->stop) > until_ns && !pods_is_sandbox(pods, node))
-				until_ns = given_until(node->stop);
+		LIST_FOREACH(node, &pod->nodes, in_pod) {
+			if (pods_is_sandbox(pods, node))
+				continue;
+			outlived |= outlived_shutdown(pods, p, node->stop);
+			now_ns = latest(now_ns, given_until(node->stop));
+		}
+	until_ns = outlived && !now_ns ? 0 : latest(until_ns, now_ns);
 	if (until_ns == p->given_until_ns)
 		return;
 	p->given_until_ns = until_ns;

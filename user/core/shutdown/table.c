@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The states of a shutdown and its lock: what each event does in each of them, with the records,
  * effects and wishes that the rules of a shutdown also make. */
+#include "base/time.h"
 #include "core/shutdown/priv.h"
+
+/* For so long the taint is attempted: what fails then must not hold up the pods' statuses. */
+#define CORDON_NS (5 * NS_PER_S)
 
 #define BACKOFF_FIRST_NS 1000000000ULL
 #define STEADY_NS	 60000000000ULL /* a lock held so long is no sign of trouble when lost */
@@ -119,7 +123,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	if (event->announced.run)
 		shutdown_resume(sd, event);
 	if (sd->config.unschedulable)
-		shutdown_do(sd, SHUTDOWN_CORDON, 0, 0);
+		shutdown_do(sd, SHUTDOWN_CORDON, 0, shutdown_sum(sd->now_ns, CORDON_NS));
 	shutdown_report_plain(sd, SHUTDOWN_REPORT_ANNOUNCED);
 	return 0;
 }

@@ -177,20 +177,20 @@ struct stop {
 	uint64_t signalled_ns; /* others than init were last asked to stop, or ended; 0: never */
 	bool takes_others;     /* others were left in the pid namespace that ended with it */
 	enum stop_held held;
-	bool reported_unnamed;	/* reported while the path of its cgroup was not known */
-	bool base_known;	/* scope all: base is that of its first signal */
-	bool record_lost;	/* one about it was lost, whatever the counts say */
-	uint64_t left_ns;	/* init was moved, and its cgroup is empty; 0: it was not */
-	bool moved;		/* ... and lived on */
-	bool probed;		/* init was found gone without an exit record */
-	bool shedding;		/* less is recorded of it now */
-	bool shed;		/* ... or was, at some time of this init's life */
-	bool restarted;		/* the daemon was, between its begin and its verdict */
-	bool blind;		/* ... and init ran then: signals to it may have gone unseen */
-	bool unseen_lapsed;	/* late or blind, so long ago that no verdict can depend on it */
-	bool kept;		/* it was, and init was not found since */
-	struct deadline wake;	/* lapse, or the bound on waiting */
-	uint64_t gone_ns;	/* its cgroup was removed, it waits for names or is held; 0: not */
+	bool reported_unnamed; /* reported while the path of its cgroup was not known */
+	bool base_known;       /* scope all: base is that of its first signal */
+	bool record_lost;      /* one about it was lost, whatever the counts say */
+	uint64_t left_ns;      /* init was moved, and its cgroup is empty; 0: it was not */
+	bool moved;	       /* ... and lived on */
+	bool probed;	       /* init was found gone without an exit record */
+	bool shedding;	       /* less is recorded of it now */
+	bool shed;	       /* ... or was, at some time of this init's life */
+	bool restarted;	       /* the daemon was, between its begin and its verdict */
+	bool blind;	       /* ... and init ran then: signals to it may have gone unseen */
+	bool unseen_lapsed;    /* late or blind, so long ago that no verdict can depend on it */
+	bool kept;	       /* it was, and init was not found since */
+	struct deadline wake;  /* lapse, or the bound on waiting */
+	uint64_t gone_ns; /* since when its cgroup is gone while its verdict or reap is due; 0: not */
 	struct stop *next_over; /* of those that end with this step */
 };
 

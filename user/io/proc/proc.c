@@ -321,7 +321,8 @@ uint32_t procfs_keeper(const struct procfs_proc *init)
 {
 	char parent[GRACED_COMM_LEN];
 
-	if (clock_boot_ns() - init->proc.start_ns < STAGE_NS)
+	/* PID 1 took over what another has left. */
+	if (init->ppid <= 1 || clock_boot_ns() - init->proc.start_ns < STAGE_NS)
 		return 0;
 	read_exe((pid_t)init->ppid, init->ppid, parent);
 	return is_runtime(parent) ? 0 : init->ppid;

@@ -312,7 +312,8 @@ static void add_empty(struct buf *out, const struct record *record)
 static void add_reaped(struct buf *out, const struct record *record)
 {
 	const struct record_reaped *reaped = &record->reaped;
-	uint64_t held_ns = record->at_ns - reaped->exit.at_ns;
+	uint64_t from_ns = reaped->exit.at_ns;
+	uint64_t held_ns = record->at_ns > from_ns ? record->at_ns - from_ns : 0;
 	char held[DURATION_SIZE];
 
 	add_head(out, record, ID_REAPED, "reaped", JOURNAL_INFO);

@@ -11,7 +11,7 @@
 #include "core/stop/record.h"
 #include "wire/text/grid.h"
 
-/* Its rows are struct record, of those that have one. */
+/* Its rows are the records for which table_has_row() is true. */
 extern const struct grid_table table_stops;
 
 /* Whether the record has a row: stops, signals and late reaps have, but for those of sandboxes. */
