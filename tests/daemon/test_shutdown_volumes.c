@@ -155,10 +155,11 @@ static void stop_pod(struct shutscene *s)
 	struct sent sent;
 
 	logindmock_announce(&s->mock, true, "poweroff");
-	/* graced has seen which process holds the kubelet's lock. */
-	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box.init_pid, SIGTERM, &sent),
 			 0);
+	/* graced has seen which process holds the kubelet's lock. */
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
 	assert_int_equal(proc_wait(&box.proc, &how), 0);
 	logindmock_run(&s->mock, "global inhibitors\n"
 				 "inhibitors[:] = [i for i in inhibitors if i[1] != 'kubelet']");

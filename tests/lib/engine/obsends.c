@@ -69,6 +69,7 @@ static void end_kept_stop(struct kept_stop *stop)
 	make_bool(&stop->record_lost);
 	make_bool(&stop->shed);
 	make_bool(&stop->given_unknown);
+	make_bool(&stop->not_reaped);
 	make_bool(&stop->restarted);
 	make_bool(&stop->blind);
 }
@@ -79,6 +80,7 @@ static void end_kept_signal(struct kept_signal *signal)
 	make_bool(&signal->inside);
 	make_bool(&signal->other);
 	make_bool(&signal->passed);
+	make_bool(&signal->inferred);
 	make_bool(&signal->deaf);
 	END(signal->target_comm);
 	end_proc(&signal->sender);
@@ -177,6 +179,7 @@ static void end_plan(struct obs_shutdown_plan *plan)
 	make_bool(&plan->two_phases);
 	make_bool(&plan->volumes);
 	make_bool(&plan->statuses);
+	make_bool(&plan->unschedulable);
 	make_bool(&plan->taint);
 	make_bool(&plan->stops_kubelet);
 }

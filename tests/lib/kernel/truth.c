@@ -463,6 +463,8 @@ static int check_stages(const struct check *c)
 /* To another process than init, between its stop signal and its exit. */
 static int check_forwarded(const struct check *c)
 {
+	if (!jrec_is_null(c->rec, "held_by"))
+		return wrong(c, "held, and nobody holds it");
 	if (jrec_is_null(c->rec, "forwarded"))
 		return 0;
 	if (!c->truth->stop || !json_is_object(jrec_get(c->rec, "forwarded")))
