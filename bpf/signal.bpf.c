@@ -164,9 +164,9 @@ static __always_inline void suppress_by_all(struct signal_args *a)
 }
 
 /*
- * Of a noisy container only what decides about its init is recorded. SIGKILLs by the kernel are
- * still counted: each process gets one, and the count may be that of another container, whose init
- * dies and so kills the processes of this one.
+ * For a noisy container, records only what decides about its init. SIGKILLs by the kernel are still
+ * counted: each process gets one, and the count may belong to another container, whose init dies
+ * and so kills the processes of this one.
  */
 static __always_inline bool shed(struct signal_args *a, bool for_init)
 {
