@@ -30,8 +30,8 @@
  */
 int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_container *ret);
 
-/* Of a file that ctrjson_docker() takes: bit i is set where the container has the label of rule i.
- */
+/* Labels in a file that ctrjson_docker() takes: bit i is set if the container has that of rule
+ * i. */
 uint32_t ctrjson_docker_labels(const char *text, size_t len, const struct managed_rule *rules,
 			       size_t n);
 
