@@ -30,7 +30,7 @@ enum discrepancy {
 
 #define DISCREPANCY_BIT(kind) (1u << (kind))
 
-/* Of one exit one of these. */
+/* An exit has one of these. */
 #define DISCREPANCY_TIMES \
 	(DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME) | DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE))
 
