@@ -271,8 +271,8 @@ static void end_container(struct podstage *s, struct box *box)
 	assert_int_equal(proc_wait(&box->proc, &end), 0);
 }
 
-/* Of three pods: the first failed and is Ready, the second is gone, and the third failed, of which
- * the last two have their processes. */
+/* Three pods: the first failed and is Ready, the second is gone, and the third failed; the last two
+ * have their processes. */
 static void what_is_not_so_is_told_once(void **state)
 {
 	struct podstage *s = podstage_of(state);

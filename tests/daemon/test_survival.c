@@ -230,7 +230,7 @@ static void restarts_tell_nothing(void **state)
 	restarts_end_by(stage, SIGTERM);
 }
 
-/* Of a container that is not PID 1, and whose program has a runtime's name. */
+/* The container's init is not PID 1, and its program has a runtime's name. */
 static void a_name_ends_no_life(void **state)
 {
 	const struct box_spec spec = {

@@ -66,7 +66,7 @@ static void expect_forwarded(const struct graced_ev_signal *ev, const struct box
 	assert_int_equal(ev->target.watch_id, ev->hdr.watch_id);
 }
 
-/* Of what the init noted, the record of the nth. */
+/* Compares the record with the nth note of the init. */
 static void expect_as_noted(const struct graced_ev_signal *ev, const struct box *box,
 			    unsigned int nth)
 {

@@ -284,7 +284,7 @@ static void a_zombie_is_forgotten_with_its_cgroup(void **state)
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
-/* Of two dead inits of one cgroup the later one is told. */
+/* The later of two dead inits of one cgroup is reported. */
 static void a_container_has_one_zombie_to_be_told(void **state)
 {
 	struct kernhalf *k = need_reaps(state);

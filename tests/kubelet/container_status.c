@@ -283,7 +283,7 @@ int vectors_run_container_status(json_t *vector, json_t **ret_got)
 	return -ENOTSUP;
 }
 
-/* Of a whole pod's status a case lists the members that it is about. */
+/* A case lists only those members of a pod's status that it is about. */
 void vectors_rule_container_status(json_t *vector, json_t *expected, json_t *got)
 {
 	const char *op = op_of(vector), *key;

@@ -191,7 +191,7 @@ static void test_wrong_values(void **state)
 	}
 }
 
-/* Of the wrong kind: a section, nothing, a list (where one is wanted, a list of lists). */
+/* Values of the wrong kind: a section, nothing, a list (where one is wanted, a list of lists). */
 static void test_wrong_kinds(void **state)
 {
 	static const char *const kinds[] = {"{a: b}", "~", "", "[[a]]", "[{a: b}]"};

@@ -43,7 +43,7 @@ static bool same_signal(const struct record_sigref *a, const struct record_sigre
 	       same_sender(&a->sender, &b->sender);
 }
 
-/* Of a crash that nobody was seen to cause it is not said any more that it did it itself. */
+/* After a restart, a crash without a known cause is no longer called the process's own. */
 static bool same_cause(const struct record_stop *want, const struct record_stop *got)
 {
 	if (want->cause == got->cause)

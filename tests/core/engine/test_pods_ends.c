@@ -33,7 +33,7 @@ static void end_all(struct world *w)
 	world_pod_removed(w, SEC(25));
 }
 
-/* Of the 3 s after which it is awaited no longer. */
+/* Expects the end of the 3 s after which it is awaited no longer. */
 static void assert_wakes(const struct world *w, uint64_t at)
 {
 	const struct effect *wake = world_effect(w, EFFECT_WAKE_AT);

@@ -73,7 +73,7 @@ static void test_view(void **state)
 	assert_int_equal(view.since_ns, SEC(9));
 	world_stop_sandbox(&w, SEC(20));
 	assert_false(world_view(&w, WORLD_UID_A).sandbox_running);
-	/* Of one that is not listed nobody says whether it is Ready. */
+	/* No source knows whether an unlisted pod is Ready. */
 	world_lists_not(&w, SEC(21));
 	view = world_view(&w, WORLD_UID_A);
 	assert_string_equal(view.name, "web-0");

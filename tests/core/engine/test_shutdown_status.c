@@ -211,7 +211,7 @@ static void test_who_counts(void **state)
 	}
 }
 
-/* Of static pods the API has but images. */
+/* The API has only images of static pods. */
 static void test_each_source(void **state)
 {
 	struct meta_pod pod = world_pod_ready(world_pod_a(), true);

@@ -205,7 +205,7 @@ static void test_restart_within_a_tick(void **state)
 	expect_end_of_second(&w);
 }
 
-/* Of its exit there is no record, but of a signal to it there was one. */
+/* Its exit has no record, but a signal to it had one. */
 static void test_start_is_the_kernels(void **state)
 {
 	const struct graced_counts lost = {.exits = 1, .lost = 1};

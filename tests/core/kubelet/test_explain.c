@@ -445,7 +445,7 @@ static void test_oom_child(void **state)
 		m.statuses[0].state = podmake_end(want[i].code, want[i].reason);
 		if (strcmp(notes_of(&m, 1), want[i].notes) != 0)
 			fail_msg("%d %s: %s", want[i].code, want[i].reason, notes_of(&m, 1));
-		/* Of a container that runs again its last end counts. */
+		/* The last end of a container that runs again counts. */
 		m.statuses[0].last = m.statuses[0].state;
 		m.statuses[0].state.kind = PODOBJ_RUNNING;
 		assert_string_equal(notes_of(&m, 1), want[i].notes);

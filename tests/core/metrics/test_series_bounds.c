@@ -90,7 +90,7 @@ static struct record numbered(const char *prefix, int n)
 
 static void test_counters_last(void **state)
 {
-	/* Of 640 lines 20 are for counters alone; each stop takes one counter and 15 lines more. */
+	/* 20 of 640 lines are for counters alone; each stop takes one counter and 15 lines more. */
 	_series_ struct series *series = serieslib_new((uint32_t)series_overflow_lines() + 640, 0);
 	struct series_stats stats;
 

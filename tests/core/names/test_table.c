@@ -104,7 +104,7 @@ static void test_digest(void **state)
 	assert_string_equal(podtab_container(&tab, "c1")->image, "nginx");
 	podtab_take_container(&tab, &cri, 3);
 	assert_string_equal(podtab_container(&tab, "c1")->image, "nginx");
-	/* Of names the better source's stands, as ever. */
+	/* The better source's name stands, as ever. */
 	strcpy(cri.image, "docker.io/library/nginx:1");
 	podtab_take_container(&tab, &cri, 4);
 	podtab_take_container(&tab, &kubelet, 5);

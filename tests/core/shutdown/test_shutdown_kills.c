@@ -78,7 +78,7 @@ static void test_cancelled(void **state)
 	shutstage_end(&s);
 }
 
-/* Of the shutdown before nothing is left but what containers do. */
+/* Only the acts of containers survive from the shutdown before. */
 static void test_anew(void **state)
 {
 	struct shutdown_container c = shutstage_asked();

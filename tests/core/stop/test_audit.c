@@ -289,7 +289,7 @@ static void a_signal_is_judged_by_what_it_does(void **state)
 		 "handler",
 		 0},
 		{"SIGRTMIN+3", {.signal = 37, OPEN, THREADS(1, 0, 0, 0)}, "dies", "default", 0},
-		{"a number that is none",
+		{"an invalid number",
 		 {.signal = 65, OPEN, THREADS(1, 0, 0, 0)},
 		 "dies",
 		 "default",

@@ -185,7 +185,7 @@ static void test_malformed(void **state)
 		assert_int_equal(logindscene_state(s).counts.malformed, i + 1);
 	}
 	assert_int_equal(logindscene_told(s, "announced"), 0);
-	/* A name that is none, or no text, is no name. */
+	/* An invalid name, or no text, is no name. */
 	logindmock_emit(&s->mock, "PrepareForShutdownWithMetadata", "ba{sv}",
 			"True, dbus.Dictionary({'type': 'Re\\\"boot'}, signature='sv')");
 	logindmock_emit(&s->mock, "PrepareForShutdownWithMetadata", "ba{sv}",

@@ -81,7 +81,7 @@ int podworker_add(struct podworker *pw, const char *uid, const char *namespace_,
 
 	if (!*uid || strlen(uid) >= POD_UID_MAX)
 		return -EINVAL;
-	/* Of two UIDs with one key the later finds no room. */
+	/* The second of two UIDs with one key is refused. */
 	if (pw->records.count >= PODLIFE_MAX_PODS || map_get(&pw->records, key)) {
 		pw->refused++;
 		return -ENOSPC;

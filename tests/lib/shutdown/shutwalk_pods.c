@@ -4,7 +4,7 @@
 
 #define MS (SHUTWALK_S / 1000)
 
-/* Of a pod that nobody tells of and that has no container nothing is known. */
+/* A pod without a container and without a fact is unknown. */
 static void forget_unused(struct shutwalk *w, size_t pod)
 {
 	if (pod >= SHUTWALK_PODS || w->pods[pod].told)

@@ -186,7 +186,7 @@ static bool stops_any(const struct shutwalk *w)
 	return living(w, true) > 0;
 }
 
-/* Of a shutdown that it came to late it is to hear first. */
+/* It first waits for facts of a shutdown that it joined late. */
 static bool is_joining(const struct shutwalk *w)
 {
 	return w->late_ns && !w->any_stopped && !stops_any(w) && living(w, false) > 0 &&
@@ -259,7 +259,7 @@ static bool has_living(const struct shutwalk *w, size_t pod)
 	return false;
 }
 
-/* Of a pod of which only its containers are known nobody has said that it is not listed. */
+/* A pod known only by its containers may be listed: no source has denied it. */
 static void take_ask(struct shutwalk *w, const char *uid)
 {
 	size_t i = 0;

@@ -80,7 +80,7 @@ static bool can_unmount(const struct shutwalk *w)
 	return w->volumes.lives || (w->told && w->told_kubelet);
 }
 
-/* Of a pod that was stopped while its mount was known. */
+/* For a pod that was stopped while its mount was known. */
 bool shutwalk_must_wait(const struct shutwalk *w)
 {
 	bool left = false;
@@ -91,7 +91,7 @@ bool shutwalk_must_wait(const struct shutwalk *w)
 	       (!w->empty_ns || w->seen_ns < w->empty_ns + SHUTDOWN_VOLUMES_MAX_NS);
 }
 
-/* Of any pod. */
+/* For any pod. */
 bool shutwalk_may_wait(const struct shutwalk *w)
 {
 	bool left = false;

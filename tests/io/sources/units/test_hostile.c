@@ -101,7 +101,7 @@ static const struct lie_row {
 	{"names of any kind", lie_names, NULL, META_FOUND, true},
 	{"10 MiB in a property", lie_big, NULL, META_FOUND, true},
 	{"a path that is no path", lie_long, NULL, META_ABSENT, true},
-	{"numbers that are none", lie_numbers, NULL, META_FOUND, true},
+	{"invalid numbers", lie_numbers, NULL, META_FOUND, true},
 	{"no such object", NULL, "org.freedesktop.DBus.Error.UnknownObject", META_ABSENT, true},
 	{"no such unit", NULL, "org.freedesktop.systemd1.NoSuchUnit", META_ABSENT, true},
 	{"not allowed", NULL, "org.freedesktop.DBus.Error.AccessDenied", META_FAILED, true},
