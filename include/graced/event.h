@@ -349,13 +349,13 @@ struct graced_step {
 	char name[GRACED_NAME_LEN];
 };
 
-/* A since_ns: each process in it may have begun before. */
+/* Value of since_ns: each process in it may have begun before. */
 #define GRACED_SINCE_UNKNOWN ((__u64)-1)
 
-/* A populated, for a cgroup that is made. */
+/* Value of populated, for a cgroup that is made. */
 #define GRACED_NEVER_POPULATED 2
 
-/* An early_pid that is no process. */
+/* Value of early_pid: more than one. */
 #define GRACED_EARLY_SEVERAL ((__u32)-1)
 
 struct graced_init {
