@@ -122,8 +122,8 @@ enum graced_exit_flags {
 /*
  * What an init took by signal_deliver: stop signals, whoever sent them, one for each that was
  * recorded, and a few more if they were sent at once. What sigwait(3) or a signalfd takes, what a
- * tracer keeps, and what is flushed when a process begins to ignore it is not seen. Of what kills
- * it see graced_ev_exit.deliver_ns.
+ * tracer keeps, and what is flushed when a process begins to ignore it is not seen.
+ * graced_ev_exit.deliver_ns has what kills it.
  */
 #define GRACED_TAKES_MAX 8
 
