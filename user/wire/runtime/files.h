@@ -25,7 +25,7 @@
  * Docker stops by SIGTERM and waits 10 s unless its configuration differs; a timeout below 0 is no
  * timeout. A container that is Kubernetes' (made by cri-dockerd, by its labels) is named as its pod
  * names it, and its grace period is the kubelet's, so it is unknown here; its pod's sandbox has no
- * name. Of any other, namespace and workload are the project and the service of docker compose
+ * name. For any other, namespace and workload are the project and the service of docker compose
  * (labels of pkg/api/labels.go); one that does not fit whole is another one, so it is left out.
  */
 int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_container *ret);
