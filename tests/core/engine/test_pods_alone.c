@@ -132,7 +132,7 @@ int main(void)
 		CLAIM("crashes and failed probes end no pod that nobody lists", test_restarts),
 		CLAIM("a pod lives again with a new sandbox", test_new_sandbox),
 		CLAIM("a pod without a sandbox ends with its cgroups", test_no_sandbox),
-		CLAIM("that a pod is there is told with its name", test_name_awaited),
+		CLAIM("a new pod is reported with its name", test_name_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void begin(struct world *w, enum shutdown_mode mode, uint32_t sources)
 	world_clear(w);
 }
 
-/* The clock goes on to that moment; whoever asks for the holders is told. */
+/* The clock goes on to that moment; a request for the holders is answered. */
 static void pass(struct world *w, uint64_t until)
 {
 	const struct effect *wake;

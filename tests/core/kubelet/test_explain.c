@@ -490,7 +490,7 @@ int main(void)
 		      test_over_by_itself),
 		CLAIM("what is on no node is as the API has it", test_no_node),
 		CLAIM("a deadline that has passed fails the pod", test_deadline),
-		CLAIM("of sandboxes nothing is told but what the API has", test_sandbox),
+		CLAIM("a note on sandboxes has only what the API has", test_sandbox),
 		CLAIM("each controller does its own with a pod", test_next),
 		CLAIM("a Job counts for the pods whose controller it is", test_other_job),
 		CLAIM("the first rule of the Job that matches decides", test_job_rules),

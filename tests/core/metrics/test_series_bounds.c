@@ -282,7 +282,7 @@ static void test_age_again(void **state)
 	series_record(series, &record);
 	for (int n = 0; n < 3; n++)
 		series_scraped(series);
-	record.at_ns = 50 * S; /* told late */
+	record.at_ns = 50 * S; /* recorded late */
 	series_record(series, &record);
 	series_scraped(series);
 	series_age(series, 100 * S + 2 * H);
@@ -334,7 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("the lines never exceed the limit, and nothing goes uncounted", test_cap),
-		CLAIM("what has no room counts under _other, and is told", test_absorbed),
+		CLAIM("what has no room counts under _other, and is counted", test_absorbed),
 		CLAIM("the last part of the room is for counters", test_counters_last),
 		CLAIM("a series outlives its last touch by an hour and three scrapes", test_age),
 		CLAIM("a change waits for three scrapes of its own", test_age_again),

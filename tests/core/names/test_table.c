@@ -283,7 +283,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("the better source's name stands, whoever came first", test_rank),
 		CLAIM("each source fills in what the better ones lack", test_fills),
-		CLAIM("an image's digest is told only where nobody has its name", test_digest),
+		CLAIM("an image's digest is provided only where no source has its name",
+		      test_digest),
 		CLAIM("each fact is of the best source that tells it, whatever else that tells",
 		      test_apart),
 		CLAIM("of one source the newest word stands", test_newest),

@@ -21,7 +21,7 @@ struct asker {
 
 /* What came of one request. */
 struct asker_reply {
-	unsigned int done;	    /* how often it was told */
+	unsigned int done;	    /* how often done was called */
 	struct fetch_result result; /* without its body */
 	struct buf body;
 };
