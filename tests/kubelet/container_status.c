@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Drives core/kubelet/container_status and core/kubelet/status from container_status.json: what the
- * runtime has and what was told before in, what is told now out. The cases' probes find every
- * container ready. */
+ * runtime has and what was reported before in, what is reported now out. The cases' probes find
+ * every container ready. */
 #include <errno.h>
 #include <string.h>
 
