@@ -18,8 +18,8 @@ GRACED_SHARED struct {
 } costs SEC(".maps");
 
 /*
- * Of each GRACED_COST_SHARE ticks in a row one is taken, and each time another one (its number is
- * multiplied by 2^64 / golden ratio): what runs by a timer would be in step with each sixteenth.
+ * Takes one of each GRACED_COST_SHARE ticks in a row, at a varying place (the group's number is
+ * multiplied by 2^64 / golden ratio): periodic work would be in step with each sixteenth.
  */
 static __always_inline bool cost_taken(__u64 tick)
 {

@@ -45,7 +45,7 @@ GRACED_SHARED __u64 last_wake_ns;
 /* The least enum graced_urgency for which the reader is woken: for the rest it looks by itself. */
 GRACED_SHARED __u32 wakes_from;
 
-/* Of the entries of `watched`, as far as these decide in which one a process is. */
+/* Counts changes of `watched` entries that affect in which one a process is. */
 GRACED_SHARED __u32 watch_changes;
 
 /*

@@ -77,7 +77,7 @@ __noinline __u32 init_is_inside(__u64 task, __u64 watch_id)
 	struct place at;
 
 	w = watch_of_read(task_cgroup_of((void *)task, false), &at);
-	/* Of a service systemd says which its main process is. */
+	/* A service's main process is known from systemd. */
 	return w && at.watch_id == watch_id && w->kind != GRACED_WATCH_SERVICE;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Signals, as they are generated: current is the sender. Recorded are signals to inits, and the few
- * that an init passes on to other processes. Of all other signals in a container only SIGKILLs are
- * counted.
+ * that an init passes on to other processes. Other signals in a container are ignored, except
+ * that SIGKILLs are counted.
  */
 #include "cost.bpf.h"
 #include "hear.bpf.h"
@@ -26,7 +26,7 @@ struct signal_args {
 
 /*
  * What processes of a container may send to the init of another one: a bucket for each two, so that
- * one that floods a neighbour spends its own records. Of many the one that was used last stays.
+ * one that floods a neighbour spends its own records. The least recently used bucket is evicted.
  */
 struct pair {
 	__u64 from, to; /* watched cgroups */
@@ -164,9 +164,9 @@ static __always_inline void suppress_by_all(struct signal_args *a)
 }
 
 /*
- * Of a noisy container only what decides about its init is recorded. SIGKILLs by the kernel are
- * still counted: each process gets one, and the count may be that of another container, whose init
- * dies and so kills the processes of this one.
+ * For a noisy container, records only what decides about its init. SIGKILLs by the kernel are still
+ * counted: each process gets one, and the count may belong to another container, whose init dies
+ * and so kills the processes of this one.
  */
 static __always_inline bool shed(struct signal_args *a, bool for_init)
 {

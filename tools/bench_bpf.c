@@ -127,7 +127,7 @@ static int time_programs(const char *pid, char **argv)
 	return 0;
 }
 
-/* Of the events from first on, before end. */
+/* Counts events from first on, before end. */
 struct counted {
 	uint32_t first, end;
 	struct graced_stat sum;

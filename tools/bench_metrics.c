@@ -61,7 +61,7 @@ static void count_stop(struct series *series, const struct record_pod *pod,
 	}
 }
 
-/* Of all containers alike; false: there was no room for some of its series. */
+/* Adds the same to each container; false: some of its series had no room. */
 static bool add_container(struct series *series, unsigned int number)
 {
 	char workload[32], pod_name[48];

@@ -112,7 +112,7 @@ static int start_pods(struct node *node)
 
 /* --- kubelets ----------------------------------------------------------------------------------- */
 
-/* Of one length. */
+/* Replaces it by a text of the same length. */
 static void replace(struct buf *text, size_t from, const char *old, const char *new_)
 {
 	size_t len = strlen(old);

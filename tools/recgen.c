@@ -155,7 +155,7 @@ static struct obs_signal *signalled(struct gen *g, const struct life *l, uint32_
 	return s;
 }
 
-static void told_by_child(struct gen *g, struct life *l)
+static void signalled_by_child(struct gen *g, struct life *l)
 {
 	struct obs_signal *s = signalled(g, l, 10);
 
@@ -212,7 +212,7 @@ static void step(struct gen *g, struct life *l)
 	if (stage < sizeof(births) / sizeof(*births))
 		births[stage](g, l);
 	else if (stage < 6)
-		told_by_child(g, l);
+		signalled_by_child(g, l);
 	else if (stage == 6)
 		stopped_by_runtime(g, l, 15);
 	else if (stage == 7 && l->number % 8 == 0)

@@ -122,8 +122,8 @@ enum graced_exit_flags {
 /*
  * What an init took by signal_deliver: stop signals, whoever sent them, one for each that was
  * recorded, and a few more if they were sent at once. What sigwait(3) or a signalfd takes, what a
- * tracer keeps, and what is flushed when a process begins to ignore it is not seen. Of what kills
- * it see graced_ev_exit.deliver_ns.
+ * tracer keeps, and what is flushed when a process begins to ignore it is not seen.
+ * graced_ev_exit.deliver_ns has what kills it.
  */
 #define GRACED_TAKES_MAX 8
 
@@ -328,7 +328,7 @@ struct graced_watch {
 	 */
 	__u32 populated;
 	__u32 part; /* where it is; see enum graced_part */
-	/* Of its last init that has exited: what is in its pid namespace is killed after that. */
+	/* Its last init that has exited: the rest of its pid namespace is killed after that. */
 	__u32 ending_pid;
 };
 
@@ -349,13 +349,13 @@ struct graced_step {
 	char name[GRACED_NAME_LEN];
 };
 
-/* Of since_ns: each process in it may have begun before. */
+/* Value of since_ns: each process in it may have begun before. */
 #define GRACED_SINCE_UNKNOWN ((__u64)-1)
 
-/* Of populated, for a cgroup that is made. */
+/* Value of populated, for a cgroup that is made. */
 #define GRACED_NEVER_POPULATED 2
 
-/* Of early_pid, no process. */
+/* Value of early_pid: more than one. */
 #define GRACED_EARLY_SEVERAL ((__u32)-1)
 
 struct graced_init {
@@ -431,8 +431,7 @@ enum graced_hook {
 struct graced_cost {
 	__u64 runs;
 	__u64 run_ns;
-	/* Of the run under way: its tick, 0: none; when it began; what one look at the clock takes.
-	 */
+	/* The run under way: its tick, 0: none; its begin; what one look at the clock takes. */
 	__u64 tick;
 	__u64 began_ns;
 	__u64 clock_ns;

@@ -160,7 +160,7 @@ static void test_plain(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("plain text ends at the first byte that is none", test_plain),
+		CLAIM("plain text ends at the first byte to be escaped", test_plain),
 		CLAIM("the first and last character of each length is read and written",
 		      test_valid),
 		CLAIM("overlong, cut, surrogate and out of range forms are not UTF-8",

@@ -93,7 +93,8 @@ static void light(struct stage *stage)
 }
 
 /* Counts the stop records of a box and says whether each is what is wanted. */
-static int told(struct stage *stage, const struct box *box, const char *gap, const char *outcome)
+static int stops_of(struct stage *stage, const struct box *box, const char *gap,
+		    const char *outcome)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -126,9 +127,9 @@ static void end_box(struct stage *stage, struct box *box, const char *gap)
 	assert_int_equal(kill(box->init_pid, SIGTERM), 0);
 	assert_int_equal(proc_wait(&box->proc, &end), 0);
 	assert_int_equal(box_remove(box), 0);
-	for (int i = 0; i < 300 && told(stage, box, gap, "graceful") == 0; i++)
+	for (int i = 0; i < 300 && stops_of(stage, box, gap, "graceful") == 0; i++)
 		usleep(100000);
-	assert_int_equal(told(stage, box, gap, "graceful"), 1);
+	assert_int_equal(stops_of(stage, box, gap, "graceful"), 1);
 }
 
 static void test_forced(void **state)
@@ -247,7 +248,7 @@ int main(void)
 		CLAIM("ignored SIGKILLs without end are a bounded number of records a second for "
 		      "each target, and no record is lost",
 		      test_flood),
-		CLAIM("what is shed of a fork bomb is told, and is nobody else's evidence",
+		CLAIM("what is shed of a fork bomb is a gap, and in no other's evidence",
 		      test_forced),
 	};
 

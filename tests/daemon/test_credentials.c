@@ -203,7 +203,7 @@ static void test_check(void **state)
 		skip();
 	start(s);
 	for (size_t i = 0; i < LEN(table); i++) {
-		/* Of the minute that is printed so much may pass until then. */
+		/* The check may take this much of the minute that is printed. */
 		int64_t now = time(NULL) + 25;
 
 		write_file(s->token, "opaque");

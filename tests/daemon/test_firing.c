@@ -291,7 +291,7 @@ static void check_count(const struct stage *stage, int i, double times)
 	for (int site = 0; site < SITES; site++) {
 		double count = prom_value(stage->proms[site], query);
 
-		/* Of a series that was never counted there is no value. */
+		/* A series that was never counted has no value. */
 		count = count < 0 ? 0 : count;
 		if (count <= times - 0.5 || count >= times * 1.9 + 0.1)
 			fail_msg("%s is %g at site %d", query, count, site);

@@ -136,7 +136,7 @@ static void test_hears(void **state)
 				 "data-h=\"why\">no-handler</td>",
 				 true));
 	assert_false(page_has(service, ">hears-shop/web-2/web<"));
-	/* Of two of one name the worst alone. */
+	/* The worst of two containers of one name counts. */
 	assert_true(value_of(service, "web", "handler") == -1);
 	assert_true(service_metric(service, "graced_container_deaf_stops_total", NULL) == 0);
 	stop(&deaf, false);

@@ -181,12 +181,12 @@ static uint64_t monotonic_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* What it told of the nth reload: when it began, then that it is ready again. */
-static void expect_told(struct service *service, unsigned int n, uint64_t from_us)
+/* Its notification of the nth reload: when it began, then that it is ready again. */
+static void expect_notified(struct service *service, unsigned int n, uint64_t from_us)
 {
 	static const char begin[] = "RELOADING=1\nMONOTONIC_USEC=";
 	const char *at, *ready;
-	uint64_t told_us;
+	uint64_t notified_us;
 
 	assert_true(service_await(service, "READY=1", 1 + n));
 	assert_int_equal(service_notified(service, "RELOADING=1"), n);
@@ -196,8 +196,8 @@ static void expect_told(struct service *service, unsigned int n, uint64_t from_u
 		assert_non_null(at);
 		at += strlen(begin);
 	}
-	told_us = strtoull(at, NULL, 10);
-	assert_in_range(told_us, from_us, monotonic_us());
+	notified_us = strtoull(at, NULL, 10);
+	assert_in_range(notified_us, from_us, monotonic_us());
 	ready = strstr(at, "READY=1\nSTATUS=");
 	assert_non_null(ready);
 }
@@ -220,7 +220,7 @@ static void test_reloads(void **state)
 	static const struct {
 		const char *config;
 		double budget;
-		unsigned int reloaded; /* so often the log has told it by then */
+		unsigned int reloaded; /* so often the log has it by then */
 	} steps[] = {
 		{"log:\n  level: info\nbudget:\n  cpu: 30%\n", 0.3, 1},
 		{"log:\n  level: error\nbudget:\n  cpu: 40%\n", 0.4, 1},
@@ -242,7 +242,7 @@ static void test_reloads(void **state)
 
 		write_config(path, steps[i].config);
 		assert_int_equal(kill(service_pid(service), SIGHUP), 0);
-		expect_told(service, (unsigned int)i + 1, before_us);
+		expect_notified(service, (unsigned int)i + 1, before_us);
 		assert_int_equal(count_reloaded(service), steps[i].reloaded);
 		expect_budget(service, steps[i].budget);
 	}
@@ -306,7 +306,7 @@ static void test_says_what_waits(void **state)
 
 		write_config(path, steps[i].config);
 		assert_int_equal(kill(service_pid(service), SIGHUP), 0);
-		expect_told(service, (unsigned int)i + 1, before_us);
+		expect_notified(service, (unsigned int)i + 1, before_us);
 		waits += steps[i].waits != NULL;
 		assert_int_equal(count_unapplied(service, steps[i].waits), waits);
 	}
@@ -391,7 +391,7 @@ static void test_stopped(void **state)
 	assert_int_equal(kill(service_pid(service), SIGSTOP), 0);
 	assert_int_equal(waitid(P_PID, (id_t)service_pid(service), &info, WSTOPPED), 0);
 	so_far = service_notified(service, "WATCHDOG=1");
-	/* The time in which it would have told it again, twice over. */
+	/* The time in which it would have notified again, twice over. */
 	usleep(2 * WATCHDOG_US);
 	assert_int_equal(service_notified(service, "WATCHDOG=1"), so_far);
 	assert_int_equal(kill(service_pid(service), SIGCONT), 0);
@@ -426,11 +426,11 @@ static void test_ready(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("READY=1 is told when the next stop will be seen", test_ready),
-		CLAIM("SIGTERM and SIGINT end it with 0, told to systemd, its records written",
+		CLAIM("READY=1 is sent when the next stop will be seen", test_ready),
+		CLAIM("SIGTERM and SIGINT end it with 0, systemd notified, its records written",
 		      test_ends),
 		CLAIM("a SIGTERM while it is starting ends it as cleanly", test_ends_starting),
-		CLAIM("SIGHUP is told to systemd with its time, and takes over log level and budget",
+		CLAIM("systemd is notified of SIGHUP with its time, and it takes over log level and budget",
 		      test_reloads),
 		CLAIM("SIGHUP names once what takes a restart and is not taken over",
 		      test_says_what_waits),

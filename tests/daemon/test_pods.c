@@ -94,7 +94,7 @@ static void the_table_has_a_row_for_each_pod(void **state)
 	run_done(&result);
 }
 
-/* What a process of this cgroup is told; its exit status. */
+/* The answer to a process of this cgroup; its exit status. */
 static int ask_in(const char *dir, const char *socket, char *text, size_t size)
 {
 	char procs[HIER_PATH_MAX + 16];
@@ -179,7 +179,7 @@ static void a_daemon_in_a_container_answers_in_there(void **state)
 	assert_int_equal(box_remove(&other), 0);
 }
 
-static void another_user_is_told_what_to_do(void **state)
+static void another_user_gets_advice(void **state)
 {
 	struct podstage *s = podstage_of(state);
 	const struct run_spec spec = {.args = BOX_ARGV("pods", "--control.socket", s->socket),
@@ -192,7 +192,7 @@ static void another_user_is_told_what_to_do(void **state)
 	run_done(&result);
 }
 
-static void no_daemon_is_told_with_what_to_do(void **state)
+static void no_daemon_is_an_error_with_advice(void **state)
 {
 	const struct run_spec spec = {
 		.args = BOX_ARGV("pods", "--control.socket", "/tmp/graced-no-such.sock")};
@@ -232,8 +232,8 @@ int main(void)
 		CLAIM("nobody in a container gets an answer", nobody_in_a_container_gets_an_answer),
 		CLAIM("a daemon in a container answers in there",
 		      a_daemon_in_a_container_answers_in_there),
-		CLAIM("another user is told what to do", another_user_is_told_what_to_do),
-		CLAIM("no daemon is told, with what to do", no_daemon_is_told_with_what_to_do),
+		CLAIM("another user gets advice", another_user_gets_advice),
+		CLAIM("no daemon is an error, with advice", no_daemon_is_an_error_with_advice),
 		CLAIM("a second daemon goes on without, and the first still answers",
 		      a_second_daemon_goes_on_without_and_the_first_still_answers),
 	};

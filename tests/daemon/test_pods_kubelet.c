@@ -60,7 +60,7 @@ static void what_the_kubelet_wants_is_shown_beside_what_runs(void **state)
 }
 
 /* The kubelet says so with its last container; nothing is left of its cgroups by then. */
-static void an_eviction_is_told_as_one(void **state)
+static void an_eviction_is_reported_as_one(void **state)
 {
 	struct podstage *s = podstage_of(state);
 	struct kubestage_pod pod = {.name = "cart-0", .ready = true};
@@ -184,8 +184,8 @@ int main(void)
 		      what_the_kubelet_wants_is_shown_beside_what_runs),
 		CLAIM("what a list lacks that was there before the rest is the sandbox",
 		      what_the_list_lacks_is_the_sandbox),
-		CLAIM("an eviction is told as one, once the kubelet says so",
-		      an_eviction_is_told_as_one),
+		CLAIM("an eviction is reported as one, once the kubelet says so",
+		      an_eviction_is_reported_as_one),
 		CLAIM("the API server says which pods are wanted",
 		      the_api_server_says_which_pods_are_wanted),
 		CLAIM("the API server does not provide whether a static pod is wanted",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about the daemon with a kubelet that tells of pods what is not so, or not so any more: it
- * is told once, counted once, and shown for as long as it holds. */
+/* Claims about the daemon with a kubelet that reports of pods what is not so, or not so any more:
+ * it is a discrepancy once, counted once, and shown for as long as it holds. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -198,7 +198,7 @@ static void until_when_is_not_known_of_a_silent_kubelet(void **state)
 
 /* --- what is not so -------------------------------------------------------------------------- */
 
-static size_t told(const struct kubestage *k, const char *kind)
+static size_t discrepancies(const struct kubestage *k, const char *kind)
 {
 	char expected[96];
 	json_t *records;
@@ -211,17 +211,17 @@ static size_t told(const struct kubestage *k, const char *kind)
 	return n;
 }
 
-/* As many as are told, those of others' pods on this host included; which may come meanwhile. */
+/* As many as are reported, those of others' pods on this host included; which may come meanwhile. */
 static void check_counted(const struct kubestage *k, const char *kind)
 {
-	size_t least = told(k, kind);
+	size_t least = discrepancies(k, kind);
 	double counted;
 	char label[64];
 
 	snprintf(label, sizeof(label), "kind=\"%s\"", kind);
 	counted = service_await_metric(k->service, "graced_discrepancies_total", label,
 				       (double)least);
-	assert_true(counted >= (double)least && counted <= (double)told(k, kind));
+	assert_true(counted >= (double)least && counted <= (double)discrepancies(k, kind));
 }
 
 static void check_table(const struct kubestage *k, const char *name)
@@ -236,9 +236,9 @@ static void check_table(const struct kubestage *k, const char *name)
 	run_done(&result);
 }
 
-/* Told once, counted once, and shown by its name and as a mark. */
-static void check_told(const struct kubestage *k, const struct box *box, const char *name,
-		       const char *kind)
+/* Reported once, counted once, and shown by its name and as a mark. */
+static void check_reported(const struct kubestage *k, const struct box *box, const char *name,
+			   const char *kind)
 {
 	json_t *records = await_records(k, "discrepancy", box);
 	char line[128];
@@ -253,7 +253,7 @@ static void check_told(const struct kubestage *k, const struct box *box, const c
 	json_decref(records);
 }
 
-static void check_told_once(const struct kubestage *k, const struct box *box)
+static void check_once(const struct kubestage *k, const struct box *box)
 {
 	json_t *records = await_records(k, "discrepancy", box);
 
@@ -271,9 +271,9 @@ static void end_container(struct podstage *s, struct box *box)
 	assert_int_equal(proc_wait(&box->proc, &end), 0);
 }
 
-/* Of three pods: the first failed and is Ready, the second is gone, and the third failed, of which
- * the last two have their processes. */
-static void what_is_not_so_is_told_once(void **state)
+/* Three pods: the first failed and is Ready, the second is gone, and the third failed; the last two
+ * have their processes. */
+static void what_is_not_so_is_reported_once(void **state)
 {
 	struct podstage *s = podstage_of(state);
 	struct kubestage_pod pods[3] = {
@@ -295,22 +295,22 @@ static void what_is_not_so_is_told_once(void **state)
 	pods[0].phase = pods[1].phase = "Failed";
 	pods[1].ready = false;
 	kubestage_list(&k, pods, 2);
-	check_told(&k, &boxes[0], "ready", "ready-while-terminal");
-	check_told(&k, &boxes[1], "failed", "terminal-while-populated");
-	check_told(&k, &boxes[2], "gone", "object-gone-processes-live");
+	check_reported(&k, &boxes[0], "ready", "ready-while-terminal");
+	check_reported(&k, &boxes[1], "failed", "terminal-while-populated");
+	check_reported(&k, &boxes[2], "gone", "object-gone-processes-live");
 	kubestage_list(&k, pods, 2);
 	kubestage_await_asked(&k, 3);
-	check_told(&k, &boxes[0], "ready", "ready-while-terminal");
-	check_told(&k, &boxes[1], "failed", "terminal-while-populated");
-	check_told(&k, &boxes[2], "gone", "object-gone-processes-live");
+	check_reported(&k, &boxes[0], "ready", "ready-while-terminal");
+	check_reported(&k, &boxes[1], "failed", "terminal-while-populated");
+	check_reported(&k, &boxes[2], "gone", "object-gone-processes-live");
 	/* It is over when it is so no longer; what was counted stays. */
 	end_container(s, &boxes[1]);
 	pods[0].ready = false;
 	kubestage_list(&k, pods, 2);
 	json_decref(kubestage_await_line(&k, boxes[0].uid, "{'discrepancies':[]}"));
 	json_decref(kubestage_await_line(&k, boxes[1].uid, "{'discrepancies':[]}"));
-	check_told_once(&k, &boxes[0]);
-	check_told_once(&k, &boxes[1]);
+	check_once(&k, &boxes[0]);
+	check_once(&k, &boxes[1]);
 	check_counted(&k, "ready-while-terminal");
 	check_counted(&k, "terminal-while-populated");
 	kubestage_close(&k);
@@ -321,14 +321,14 @@ static void what_is_not_so_is_told_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("how long a pod is told to be Ready after its stop signal is measured",
+		CLAIM("how long a pod is reported to be Ready after its stop signal is measured",
 		      how_long_it_is_ready_is_measured),
 		CLAIM("it is Ready until it is listed no more",
 		      it_is_ready_until_it_is_listed_no_more),
 		CLAIM("while the kubelet is silent until when it was Ready is not known",
 		      until_when_is_not_known_of_a_silent_kubelet),
-		CLAIM("what is told and is not so is told once, counted once, and shown",
-		      what_is_not_so_is_told_once),
+		CLAIM("a reported state that is not so is a discrepancy once, counted once, and shown",
+		      what_is_not_so_is_reported_once),
 	};
 
 	return cmocka_run_group_tests(tests, podstage_open, podstage_close);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about `graced pods --watch` with a real daemon: who comes and goes is told, on a pipe as
- * on a terminal, and it ends as it should. */
+/* Claims about `graced pods --watch` with a real daemon: who comes and goes is printed, on a pipe
+ * as on a terminal, and it ends as it should. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>

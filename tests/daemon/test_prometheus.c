@@ -148,7 +148,7 @@ static void test_each_once(void **state)
 	struct stage *stage = *state;
 	struct buf page = {};
 	char labels[256];
-	double told;
+	double counted;
 
 	if (!stage)
 		skip();
@@ -159,10 +159,12 @@ static void test_each_once(void **state)
 				 "{namespace=\"%s\",workload=\"\",container=\"%s\",outcome=\"%s\","
 				 "cause=\"%s\"}",
 				 spaces[s], ways[w].container, ways[w].outcome, ways[w].cause);
-			told = service_sum(buf_str(&page), "graced_container_stops_total", labels);
-			if (told != stage->made[s][w]) {
+			counted =
+				service_sum(buf_str(&page), "graced_container_stops_total", labels);
+			if (counted != stage->made[s][w]) {
 				fprintf(stderr, "%s", buf_str(&page));
-				fail_msg("%g instead of %u of %s", told, stage->made[s][w], labels);
+				fail_msg("%g instead of %u of %s", counted, stage->made[s][w],
+					 labels);
 			}
 		}
 	}

@@ -165,7 +165,7 @@ static void it_ends_while_a_name_is_resolved(void **state)
 	end(&s);
 }
 
-/* The runtime does what it is told, and no more. */
+/* The runtime does what is requested, and no more. */
 static void stop_by(struct stage *s, int signal)
 {
 	struct sent sent;

@@ -32,10 +32,10 @@ struct stage {
 	struct box_tree tree;
 	struct service *service;
 	char logs[32], records[64], workload[HIER_PATH_MAX + 16];
-	FILE *in;		 /* the records, read on and on */
-	uint32_t told[LIVES];	 /* stop records of each */
-	uint32_t n_told;	 /* in all */
-	uint64_t stops, misread; /* of whomever on this host; of ours but not as it was named */
+	FILE *in;		    /* the records, read on and on */
+	uint32_t records_of[LIVES]; /* stop records of each */
+	uint32_t n_records;	    /* in all */
+	uint64_t stops, misread;    /* of whomever on this host; of ours but not as it was named */
 	size_t most_samples;
 	unsigned int scrapes;
 };
@@ -208,7 +208,7 @@ static void start(struct stage *stage)
 	assert_non_null(stage->in);
 }
 
-/* --- what is told --- */
+/* --- the records --- */
 
 static bool is_named(const json_t *record, uint32_t number)
 {
@@ -237,8 +237,8 @@ static void take_own(struct stage *stage, const json_t *record)
 		number = strtoul(at, NULL, 10);
 	}
 	assert_true(number < LIVES);
-	stage->told[number]++;
-	stage->n_told++;
+	stage->records_of[number]++;
+	stage->n_records++;
 	stage->misread += !is_named(record, (uint32_t)number);
 }
 
@@ -304,7 +304,7 @@ static double live_until(struct stage *stage, uint32_t first, uint32_t n)
 		usleep(100000);
 	}
 	assert_int_equal(many_wait(&many), 0);
-	for (int i = 0; i < 300 && stage->n_told < first + n; i++) {
+	for (int i = 0; i < 300 && stage->n_records < first + n; i++) {
 		usleep(100000);
 		take_records(stage);
 	}
@@ -314,7 +314,7 @@ static double live_until(struct stage *stage, uint32_t first, uint32_t n)
 	return resident;
 }
 
-/* The page as it was when exactly these stops had been told: somebody else's may come meanwhile. */
+/* The page as it was after exactly these stops were reported: others' may come meanwhile. */
 static void read_still_page(struct stage *stage, struct buf *page)
 {
 	uint64_t before;
@@ -342,15 +342,15 @@ static void print_events(struct stage *stage)
 	buf_free(&page);
 }
 
-static void check_told(struct stage *stage)
+static void check_records(struct stage *stage)
 {
 	unsigned int wrong = 0;
 
 	for (uint32_t i = 0; i < LIVES; i++) {
-		if (stage->told[i] == 1)
+		if (stage->records_of[i] == 1)
 			continue;
 		wrong++;
-		print_message("life %u was told %u times\n", i, stage->told[i]);
+		print_message("life %u was reported %u times\n", i, stage->records_of[i]);
 	}
 	if (wrong)
 		print_events(stage);
@@ -371,7 +371,7 @@ static void test_cap(void **state)
 	print_message("%u scrapes of at most %zu samples; %.1f MiB after %d, %.1f MiB after %d\n",
 		      stage->scrapes, stage->most_samples, half / (1 << 20), HALF, full / (1 << 20),
 		      LIVES);
-	check_told(stage);
+	check_records(stage);
 	assert_int_equal(stage->misread, 0);
 	read_still_page(stage, &page);
 	assert_int_equal(service_sum(buf_str(&page), "graced_container_stops_total", NULL),

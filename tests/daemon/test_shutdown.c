@@ -16,7 +16,7 @@
 #include "lib/claim.h"
 #include "lib/shutdown/shutscene.h"
 
-static void it_is_told_how_a_shutdown_stands(void **state)
+static void metrics_show_how_a_shutdown_stands(void **state)
 {
 	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
 	double began = (double)(clock_wall_ns() / 1000000000);
@@ -142,8 +142,8 @@ static void assist_keeps_the_delay_and_observe_takes_it_back(void **state)
 
 #define CONFIG_READY "graced_shutdown_ready", "condition=\"kubelet-config\""
 
-/* Told again when the file changes, not while it stays as it is. */
-static void a_bad_kubelet_configuration_is_told(void **state)
+/* Reported again when the file changes, not while it stays as it is. */
+static void a_bad_kubelet_configuration_is_reported(void **state)
 {
 	struct shutscene *s = shutscene_begin(
 		state, &(struct shutscene_spec){.mode = "observe",
@@ -384,29 +384,30 @@ static json_int_t await_killed(const struct shutscene *s, const char *expected,
 }
 
 /* The child of the second does not hear it either, but for all that anybody knows it may. */
-static void the_deaf_are_ended_early_if_nobody_else_was_told(void **state)
+static void the_deaf_are_ended_early_if_nobody_else_was_signalled(void **state)
 {
 	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist",
 									      .deaf_grace = "1s"});
-	struct sent to_silent, to_told, to_child;
-	struct box silent, told;
+	struct sent to_silent, to_signalled, to_child;
+	struct box silent, signalled;
 	struct proc early, child;
 	struct proc_end how;
 
 	shutscene_box(s, "silent", &silent);
-	shutscene_box(s, "told", &told);
+	shutscene_box(s, "signalled", &signalled);
 	assert_int_equal(box_exec(&s->tree, &silent, "workload", true, BOX_ARGV("deaf"), &early),
 			 0);
-	assert_int_equal(box_exec(&s->tree, &told, "workload", true, BOX_ARGV("blocked"), &child),
-			 0);
+	assert_int_equal(
+		box_exec(&s->tree, &signalled, "workload", true, BOX_ARGV("blocked"), &child), 0);
 	/* Before the shutdown, that is no part of it. */
 	assert_int_equal(kill(early.pid, SIGTERM), 0);
 	assert_int_equal(proc_wait(&early, &how), 0);
 	logindmock_announce(&s->mock, true, "poweroff");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_HOST, NULL, child.pid, SIGTERM, &to_child), 0);
-	assert_int_equal(
-		send_signal(&s->tree, SEND_RUNTIME, NULL, told.init_pid, SIGTERM, &to_told), 0);
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, signalled.init_pid, SIGTERM,
+				     &to_signalled),
+			 0);
 	assert_int_equal(
 		send_signal(&s->tree, SEND_RUNTIME, NULL, silent.init_pid, SIGTERM, &to_silent), 0);
 
@@ -418,17 +419,17 @@ static void the_deaf_are_ended_early_if_nobody_else_was_told(void **state)
 			1000000000, 3999999999);
 	assert_in_range(await_killed(s,
 				     "{'type':'shutdown','event':'container-killed',"
-				     "'pod':{'name':'told'}}",
-				     &to_told),
+				     "'pod':{'name':'signalled'}}",
+				     &to_signalled),
 			4000000000, UINT64_MAX / 2);
 	proc_free(&early);
 	proc_free(&child);
 	assert_int_equal(box_remove(&silent), 0);
-	assert_int_equal(box_remove(&told), 0);
+	assert_int_equal(box_remove(&signalled), 0);
 	shutscene_end(s);
 }
 
-/* Its processes may have been told while no daemon saw it. */
+/* Its processes may have been signalled while no daemon ran. */
 static void who_ran_unwatched_in_it_is_not_ended_early(void **state)
 {
 	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "assist",
@@ -455,7 +456,7 @@ static void who_ran_unwatched_in_it_is_not_ended_early(void **state)
 	shutscene_end(s);
 }
 
-static void what_has_no_effect_is_told(void **state)
+static void what_has_no_effect_is_logged(void **state)
 {
 	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe",
 									      .deaf_grace = "2s"});
@@ -465,7 +466,7 @@ static void what_has_no_effect_is_told(void **state)
 	shutscene_end(s);
 }
 
-static void the_lack_of_logind_is_told(void **state)
+static void the_lack_of_logind_is_logged(void **state)
 {
 	static const struct {
 		const char *mode, *bus, *says;
@@ -531,13 +532,13 @@ int main(void)
 			a_look_without_descriptors_is_no_end),
 		SHUTSCENE_CLAIM(
 			"metrics tell of the lock, of what a shutdown needs, and when one was",
-			it_is_told_how_a_shutdown_stands),
+			metrics_show_how_a_shutdown_stands),
 		SHUTSCENE_CLAIM(
 			"assist has logind wait as long as is needed, and observe takes that back",
 			assist_keeps_the_delay_and_observe_takes_it_back),
 		SHUTSCENE_CLAIM(
-			"a kubelet's configuration that cannot be used is told, and told to metrics",
-			a_bad_kubelet_configuration_is_told),
+			"a kubelet's configuration that cannot be used is logged, and shown in metrics",
+			a_bad_kubelet_configuration_is_reported),
 		SHUTSCENE_CLAIM(
 			"a daemon killed in the middle of a shutdown carries on from its beginning",
 			a_daemon_that_is_killed_carries_on),
@@ -553,15 +554,15 @@ int main(void)
 			"a container that is overdue is ended, no other is, and the lock goes",
 			what_is_overdue_is_ended_and_the_door_let_go),
 		SHUTSCENE_CLAIM(
-			"a deaf container is ended early, but not one that has a process that was told",
-			the_deaf_are_ended_early_if_nobody_else_was_told),
+			"a deaf container is ended early, but not one that has a process that was signalled",
+			the_deaf_are_ended_early_if_nobody_else_was_signalled),
 		SHUTSCENE_CLAIM("nor one that ran in the shutdown while no daemon did",
 				who_ran_unwatched_in_it_is_not_ended_early),
 		SHUTSCENE_CLAIM(
-			"that shutdowns are not seen is told, and ends no daemon that only records",
-			the_lack_of_logind_is_told),
-		SHUTSCENE_CLAIM("a deaf grace that has no effect in this mode is told",
-				what_has_no_effect_is_told),
+			"that shutdowns are not seen is logged, and ends no daemon that only records",
+			the_lack_of_logind_is_logged),
+		SHUTSCENE_CLAIM("a deaf grace that has no effect in this mode is logged",
+				what_has_no_effect_is_logged),
 	};
 
 	return cmocka_run_group_tests(tests, shutscene_open, shutscene_close);

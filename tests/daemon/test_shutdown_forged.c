@@ -49,11 +49,11 @@ static void shut_down(struct shutscene *s, struct box *real, struct forger *forg
 		fail_msg("the lock went before the real container was killed");
 	json_decref(released);
 	json_decref(end);
-	assert_no_record(s, "the forged container was told of",
+	assert_no_record(s, "the forged container was reported",
 			 "{'container':{'id':'" OTHER_ID "'}}");
 	snprintf(ended, sizeof(ended), "{'type':'pod','state':'finished','pod':{'uid':'%s'}}",
 		 real->uid);
-	assert_no_record(s, "the real pod was told to have ended", ended);
+	assert_no_record(s, "the real pod was reported to have ended", ended);
 	assert_int_equal(box_remove(real), 0);
 	shutscene_end(s);
 }

@@ -28,7 +28,7 @@ static struct shutscene *begin(void **state, const struct shutscene_spec *spec)
 	return shutscene_begin(state, spec);
 }
 
-/* A container that stands still; the shutdown is announced, and the runtime has told it to stop.
+/* A container that stands still; the shutdown is announced, and the runtime has asked it to stop.
  * Returns when it was announced. */
 static uint64_t stop_frozen(struct shutscene *s, struct box *box, struct sent *sent)
 {
@@ -78,7 +78,7 @@ static void expect_released(struct shutscene *s, const struct box *box, uint64_t
 	assert_int_equal(kill(box->init_pid, 0), 0);
 }
 
-/* Let out, it dies of what it was sent: told as that signal's doing. */
+/* Let out, it dies of what it was sent: reported as that signal's doing. */
 static void let_out(struct shutscene *s, struct box *box, const char *comm)
 {
 	struct proc_end how;

@@ -19,7 +19,7 @@
 #include "lib/patience.h"
 #include "lib/shutdown/logindmock.h"
 
-/* As long as the daemon's list of pods is told nothing new. */
+/* As long as the daemon's list of pods gets no update. */
 #define POLL	"10m"
 /* How long after its container's death a pod's status is written by a kubelet that is slow. */
 #define SLOW_US 9000000

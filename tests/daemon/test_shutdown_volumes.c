@@ -51,7 +51,7 @@ static void make_dirs(char *path)
 	mkdir(path, 0755);
 }
 
-/* Of the file system that /usr is on. */
+/* Mounts the file system that /usr is on. */
 static void mount_volume(const char *point)
 {
 	char *path = points[n_points];

@@ -191,7 +191,7 @@ static void test_report(void **state)
 	run_done(&result);
 }
 
-/* Every stop and every step of a pod, and that graced attached. Of what was empty late there are
+/* Every stop and every step of a pod, and that graced attached. A pod that was empty late has
  * entries, too. */
 static double least_entries(const char *page)
 {

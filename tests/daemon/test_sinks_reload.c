@@ -23,7 +23,7 @@ struct stage {
 	struct service *service;
 	char records[96], config[96];
 	uint32_t lives;
-	uint32_t told[LIVES + 100]; /* stop records of each container */
+	uint32_t stops[LIVES + 100]; /* stop records of each container */
 };
 
 static int setup(void **state)
@@ -72,8 +72,8 @@ static void take_records(struct stage *stage, const char *path)
 		if (!strcmp(jrec_text(record, "type"), "stop") &&
 		    !strncmp(jrec_text(record, "container.cgroup"), root, strlen(root))) {
 			number = strtoul(id + 56, NULL, 16);
-			assert_true(number < LEN(stage->told));
-			stage->told[number]++;
+			assert_true(number < LEN(stage->stops));
+			stage->stops[number]++;
 		}
 		json_decref(record);
 	}
@@ -130,7 +130,7 @@ static void test_rotation(void **state)
 		take_records(stage, old);
 	}
 	for (uint32_t i = 0; i < LIVES; i++)
-		wrong += stage->told[i] != 1;
+		wrong += stage->stops[i] != 1;
 	assert_int_equal(wrong, 0);
 	stage->lives = LIVES;
 	unlink(stage->records);
@@ -175,12 +175,12 @@ static void check_goes_on(struct stage *stage)
 	uint32_t last = stage->lives++;
 
 	assert_int_equal(many_containers(&stage->tree, last, 1), 0);
-	for (int i = 0; i < 300 && !stage->told[last]; i++) {
+	for (int i = 0; i < 300 && !stage->stops[last]; i++) {
 		if (i)
 			usleep(100000);
 		take_records(stage, stage->records);
 	}
-	assert_int_equal(stage->told[last], 1);
+	assert_int_equal(stage->stops[last], 1);
 }
 
 static void test_wrong_config(void **state)
@@ -224,7 +224,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a file that is rotated while containers stop loses no record",
 		      test_rotation),
-		CLAIM("a configuration that is wrong is told by file, line and key, and changes "
+		CLAIM("a configuration that is wrong is logged by file, line and key, and changes "
 		      "nothing",
 		      test_wrong_config),
 	};

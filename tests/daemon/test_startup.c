@@ -51,7 +51,7 @@ static int occupy(uint16_t *ret_port)
 	return fd;
 }
 
-/* One line, but for what it told before it came to that. */
+/* One line, but for what it logged before it came to that. */
 static void expect_refused(const char *address, const char *flag, uid_t uid, int status,
 			   const char *why)
 {
@@ -208,11 +208,11 @@ static void test_hosts(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("what keeps it from starting is told in one line with its exit status",
+		CLAIM("what keeps it from starting is logged in one line with its exit status",
 		      test_refuses),
 		CLAIM("a relative directory of the service manager is refused",
 		      a_relative_directory_is_refused),
-		CLAIM("it listens where other hosts reach it when told that this is meant",
+		CLAIM("it listens where other hosts reach it when configured that this is meant",
 		      test_open_to_all),
 		CLAIM("the small pages are where they are expected, and nothing else is",
 		      test_pages),

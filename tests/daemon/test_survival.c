@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Claims about a daemon that is killed or restarted while containers stop: nothing is missing,
- * nothing is told in two ways, and what nobody saw is said to be so.
+ * nothing is reported in two ways, and what went unseen is marked so.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void twenty_kills(void **state)
 	restarts_end_by(stage, SIGTERM);
 	fleet_read(&fleet, stage->file);
 	fleet_check(&fleet);
-	print_message("# %u complete, %u partial, %u told again\n", fleet.complete, fleet.partial,
+	print_message("# %u complete, %u partial, %u repeated\n", fleet.complete, fleet.partial,
 		      fleet.repeated);
 	assert_int_equal(fleet.complete + fleet.partial, CONTAINERS);
 	assert_true(fleet.complete > 0);
@@ -191,7 +191,7 @@ static void request_before_restart(void **state)
 	request_survives(stage, SIGKILL);
 }
 
-static unsigned int count_told(struct restarts *stage, const struct box *box)
+static unsigned int count_records(struct restarts *stage, const struct box *box)
 {
 	FILE *in = fopen(stage->file, "re");
 	unsigned int n = 0;
@@ -209,7 +209,7 @@ static unsigned int count_told(struct restarts *stage, const struct box *box)
 static void restarts_tell_nothing(void **state)
 {
 	struct restarts *stage = *state;
-	unsigned int told;
+	unsigned int before;
 	struct box box;
 
 	if (!stage)
@@ -218,19 +218,19 @@ static void restarts_tell_nothing(void **state)
 		box_start(&stage->tree, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box), 0);
 	restarts_start(stage, true);
 	usleep(700000);
-	told = count_told(stage, &box);
+	before = count_records(stage, &box);
 	for (int i = 0; i < 4; i++) {
 		restarts_end_by(stage, i % 2 ? SIGKILL : SIGTERM);
-		assert_int_equal(count_told(stage, &box), told);
+		assert_int_equal(count_records(stage, &box), before);
 		restarts_start(stage, true);
 		usleep(700000);
-		assert_int_equal(count_told(stage, &box), told);
+		assert_int_equal(count_records(stage, &box), before);
 	}
 	assert_int_equal(box_remove(&box), 0);
 	restarts_end_by(stage, SIGTERM);
 }
 
-/* Of a container that is not PID 1, and whose program has a runtime's name. */
+/* The container's init is not PID 1, and its program has a runtime's name. */
 static void a_name_ends_no_life(void **state)
 {
 	const struct box_spec spec = {

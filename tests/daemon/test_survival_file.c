@@ -41,7 +41,7 @@ static char *read_file(const char *path)
 }
 
 /* Killed in the middle of its second line. */
-static void told_comes_first(void **state)
+static void reported_comes_first(void **state)
 {
 	static const char first[] = "{\"id\":\"zero\"}\n{\"id\":\"one\"}\n{\"id\":\"one\"}\n"
 				    "{\"id\":\"two\"}\n{\"id\":\"three\"}\n{\"type\":\"";
@@ -298,8 +298,8 @@ static void second_daemon(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		SURVIVES("what was told and may not be written comes first, as it was",
-			 told_comes_first),
+		SURVIVES("what was reported and may not be written comes first, as it was",
+			 reported_comes_first),
 		SURVIVES("what a slow reader had not got when it was killed, it gets from the next",
 			 slow_reader),
 		SURVIVES("what a full disk did not take, it gets from the next daemon when it has "

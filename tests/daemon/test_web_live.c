@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Claims about the daemon beside a crowd of bad clients: whoever scrapes is served, whatever stops
- * is told, and nothing is left of the crowd when it leaves.
+ * is reported, and nothing is left of the crowd when it leaves.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -128,7 +128,7 @@ static void stop_box(struct stage *stage, char ret_id[65])
 }
 
 /* Its stop records so far, each with a complete verdict. */
-static int told(struct stage *stage, const char *id)
+static int stops_of(struct stage *stage, const char *id)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -156,11 +156,11 @@ static int told(struct stage *stage, const char *id)
 	return n;
 }
 
-static void await_told(struct stage *stage, const char *id)
+static void await_stop(struct stage *stage, const char *id)
 {
-	for (int i = 0; i < 300 && told(stage, id) == 0; i++)
+	for (int i = 0; i < 300 && stops_of(stage, id) == 0; i++)
 		usleep(100000);
-	assert_int_equal(told(stage, id), 1);
+	assert_int_equal(stops_of(stage, id), 1);
 }
 
 static double await_at_most(struct stage *stage, const char *metric, double most)
@@ -211,7 +211,7 @@ static double bear(struct stage *stage, double files)
 		scrape(stage, "graced_build_info", NULL);
 	}
 	for (size_t i = 0; i < LEN(ids); i++)
-		await_told(stage, ids[i]);
+		await_stop(stage, ids[i]);
 	check_crowd(stage);
 	during = scrape(stage, "process_resident_memory_bytes", NULL);
 	assert_int_equal(webcrowd_leave(&stage->crowd), 0);
@@ -261,10 +261,10 @@ static void test_end(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("beside a crowd of bad clients each scrape is served, each stop is told, and "
+		CLAIM("beside a crowd of bad clients each scrape is served, each stop is reported, and "
 		      "they leave nothing behind",
 		      test_crowd),
-		CLAIM("it ends when told to, whoever is connected", test_end),
+		CLAIM("it ends when asked to, whoever is connected", test_end),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

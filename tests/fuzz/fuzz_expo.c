@@ -54,7 +54,7 @@ static void read_label(const char *page, char *ret)
 static void check_label(const char *name)
 {
 	static const struct expo_family family = {"f", EXPO_GAUGE, NULL, "F."};
-	char clean[LABEL_MAX + 1], again[LABEL_MAX + 1], told[LABEL_MAX + 1];
+	char clean[LABEL_MAX + 1], again[LABEL_MAX + 1], shown[LABEL_MAX + 1];
 	const struct expo_label label = {"l", name};
 	_cleanup_(buf_free) struct buf page = {};
 	struct expo expo;
@@ -65,8 +65,8 @@ static void check_label(const char *name)
 	expo_begin(&expo, &page, EXPO_TEXT);
 	expo_family(&expo, &family);
 	expo_u64(&expo, &label, 1, 1);
-	read_label(buf_str(&page), told);
-	assert(strcmp(clean, told) == 0);
+	read_label(buf_str(&page), shown);
+	assert(strcmp(clean, shown) == 0);
 }
 
 static size_t samples_of(const char *page)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as what a daemon left: refused, or fed to an engine, and what is told again are lines
- * that look like records. */
+/* Any bytes as what a daemon left: refused, or fed to an engine; the records to repeat are
+ * lines that look like records. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -29,9 +29,9 @@ static void feed(void *userdata, const struct obs *obs)
 	engine_step(f->engine, obs, on_effect, NULL);
 }
 
-static void check_told(const struct buf *told, const struct keep_counts *counts)
+static void check_records(const struct buf *records, const struct keep_counts *counts)
 {
-	const char *at = buf_str(told), *end = at + told->len, *newline;
+	const char *at = buf_str(records), *end = at + records->len, *newline;
 	uint64_t lines = 0;
 
 	for (; at < end; at = newline + 1) {
@@ -50,31 +50,31 @@ static void add_obs(void *userdata, const struct obs *obs)
 /* What the engine then keeps is read without a doubt. */
 static void check_again(struct feeding *f)
 {
-	_cleanup_(buf_free) struct buf again = {}, told = {};
+	_cleanup_(buf_free) struct buf again = {}, records = {};
 	struct keep_counts counts;
 
 	keep_add_header(&again, BOOT, "0");
 	engine_keep(f->engine, true, add_obs, &again);
 	keep_add_end(&again);
-	assert(keep_read(buf_str(&again), again.len, BOOT, feed, f, &told, &counts) == 0);
+	assert(keep_read(buf_str(&again), again.len, BOOT, feed, f, &records, &counts) == 0);
 	assert(counts.damaged == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct engine_config config = {.scope = SCOPE_ALL};
-	_cleanup_(buf_free) struct buf told = {};
+	_cleanup_(buf_free) struct buf records = {};
 	struct keep_counts counts = {};
 	struct feeding f = {};
 	int r;
 
 	if (engine_new(&config, &f.engine) < 0)
 		return 0;
-	r = keep_read((const char *)data, size, BOOT, feed, &f, &told, &counts);
+	r = keep_read((const char *)data, size, BOOT, feed, &f, &records, &counts);
 	assert(r == 0 || r == -ENODATA || r == -ENOMSG || r == -EPROTONOSUPPORT || r == -ESTALE);
-	assert(r == 0 || (f.n == 0 && told.len == 0));
+	assert(r == 0 || (f.n == 0 && records.len == 0));
 	assert(f.n == counts.observations);
-	check_told(&told, &counts);
+	check_records(&records, &counts);
 	check_again(&f);
 	engine_free(f.engine);
 	return 0;

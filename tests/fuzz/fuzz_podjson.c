@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Any bytes as a list of pods in JSON: walked to an end in a bounded number of steps; as an event
- * of the kubelet's stream, and as a pod in protobuf. What is told is text within its limits. */
+ * of the kubelet's stream, and as a pod in protobuf. What is read is text within its limits. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "wire/kubernetes/pod_proto.h"
 #include "wire/kubernetes/pods.h"
 
-struct told {
+struct received {
 	size_t pods;
 	char uid[META_UID_MAX];
 };
@@ -31,7 +31,7 @@ static void check_text(const char *text, size_t size)
 static void check_pod(void *userdata, const struct podjson_pod *pod)
 {
 	const struct meta_pod *m = &pod->meta;
-	struct told *told = userdata;
+	struct received *received = userdata;
 	size_t len = strlen(m->uid);
 
 	assert(m->source == META_KUBELET && !m->gone);
@@ -50,16 +50,16 @@ static void check_pod(void *userdata, const struct podjson_pod *pod)
 	assert(m->qos <= META_QOS_BEST_EFFORT && m->phase <= META_PHASE_UNKNOWN);
 	assert(m->restart_policy <= META_RESTART_NEVER);
 	assert(!m->end || (m->phase == META_PHASE_FAILED && m->end <= META_END_DEADLINE));
-	told->pods++;
-	memcpy(told->uid, m->uid, sizeof(told->uid));
+	received->pods++;
+	memcpy(received->uid, m->uid, sizeof(received->uid));
 }
 
 static void check_container(void *userdata, const struct meta_container *c)
 {
-	const struct told *told = userdata;
+	const struct received *received = userdata;
 
 	assert(c->source == META_KUBELET && c->kind == META_KIND_CONTAINER);
-	assert(told->pods > 0 && strcmp(c->pod_uid, told->uid) == 0);
+	assert(received->pods > 0 && strcmp(c->pod_uid, received->uid) == 0);
 	check_text(c->id, sizeof(c->id));
 	check_text(c->name, sizeof(c->name));
 	check_text(c->image, sizeof(c->image));
@@ -72,12 +72,12 @@ static void check_container(void *userdata, const struct meta_container *c)
 
 static void check_pod_proto(struct podproto *reader, const void *data, size_t size)
 {
-	struct told told = {};
-	struct podjson_sink sink = {&told, check_pod, check_container, NULL};
+	struct received received = {};
+	struct podjson_sink sink = {&received, check_pod, check_container, NULL};
 	int r = podproto_read_pod(reader, data, size, &sink);
 
 	assert(r == 0 || r == 1 || r == -ENOMEM);
-	assert(told.pods == (r == 0));
+	assert(received.pods == (r == 0));
 }
 
 static void check_proto(const uint8_t *data, size_t size)
@@ -95,8 +95,8 @@ static void check_proto(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct told told = {};
-	struct podjson_sink sink = {&told, check_pod, check_container, NULL};
+	struct received received = {};
+	struct podjson_sink sink = {&received, check_pod, check_container, NULL};
 	struct podjson_counts counts;
 	struct podjson *walk;
 	size_t calls = 0;
@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} while (r == 1);
 	assert(r == 0 || r == -EBADMSG || r == -ENOMEM);
 	podjson_get_counts(walk, &counts);
-	assert(counts.pods == told.pods);
+	assert(counts.pods == received.pods);
 	podjson_free(walk);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "wire/kubernetes/yaml.h"
 
-/* Of a byte of YAML: an escape of six, quotes, a comma and a line for each document. */
+/* Bytes of JSON for a byte of YAML: an escape of six, quotes, a comma, a line for each document. */
 #define LONGER 16
 
 /* A number may be too large for jansson, and is JSON nonetheless. */

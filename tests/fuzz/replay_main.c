@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs every stored input of a corpus directory through a fuzz target, so that what a fuzzer once
  * found stays fixed without a fuzzer. Prints TAP: one test per directory, its inputs as remarks, so
- * that a crash is told by the last one. */
+ * the last remark names a crash's input. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -174,7 +174,7 @@ static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
 #define READY "echo r >&4; exec 4>&-; "
 #define QUEUE "mkfifo q; exec 5<>q; rm q; "
 
-static void a_shell_in_front_is_told_with_what_is_behind_it(void **state)
+static void a_shell_in_front_is_reported_with_what_is_behind_it(void **state)
 {
 	static const struct audited_role roles[] = {
 		{{"run", "/bin/sh", "-c", READY "sleep 1000; true"},
@@ -299,9 +299,9 @@ int main(void)
 		      without_the_shield_the_default_is_death),
 		CLAIM("who ignores it, or blocks it for nobody, does not hear it",
 		      who_ignores_or_blocks_it_for_nobody_does_not_hear),
-		CLAIM("a shell in front is told with the app behind it",
-		      a_shell_in_front_is_told_with_what_is_behind_it),
-		CLAIM("an init that only keeps the container there is told from the one process that "
+		CLAIM("a shell in front is reported with the app behind it",
+		      a_shell_in_front_is_reported_with_what_is_behind_it),
+		CLAIM("an init that only keeps the container there is distinguished from the one process that "
 		      "works beside it",
 		      what_keeps_a_container_is_not_its_app),
 		CLAIM("a shell's trap waits for the child in front",

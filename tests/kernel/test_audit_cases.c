@@ -397,7 +397,7 @@ static void outside_the_hosts_pid_namespace_there_is_no_all_clear(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-/* What needs no permission is told, the rest is not guessed. */
+/* What needs no permission is reported, the rest is not guessed. */
 static void who_may_not_look_gets_no_guess(void **state)
 {
 	static const struct {

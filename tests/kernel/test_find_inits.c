@@ -189,7 +189,7 @@ static void a_crowd_is_read_in_turns(void **state)
 	turns = find(s, id);
 	print_message("# %u turns\n", turns);
 	assert_true(turns > CROWD / TURN_MOST);
-	/* Of them all the oldest. */
+	/* The oldest was chosen. */
 	assert_int_equal(kern_init_get(s->k->kern, id, &init), 0);
 	assert_int_equal(init.pid, box.init_pid);
 	clear(s);
@@ -244,7 +244,7 @@ static void what_the_kernel_half_knows_is_not_searched_for(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-/* Of those before it in the round nothing is in most. */
+/* Most of those before it in the round have no process. */
 static void many_containers_are_searched_in_turns(void **state)
 {
 	struct site *s = need(state);

@@ -34,7 +34,7 @@ static void ask(struct kernhalf *k, const struct box *box, int sig)
 	assert_int_equal(send_signal(&k->tree, SEND_HOST, NULL, box->init_pid, sig, &sent), 0);
 }
 
-/* Waits for its end and reads what was told of it. */
+/* Waits for its end and reads its records. */
 static void end(struct kernhalf *k, struct box *box)
 {
 	struct proc_end ended;
@@ -66,7 +66,7 @@ static void expect_forwarded(const struct graced_ev_signal *ev, const struct box
 	assert_int_equal(ev->target.watch_id, ev->hdr.watch_id);
 }
 
-/* Of what the init noted, the record of the nth. */
+/* Compares the record with the nth note of the init. */
 static void expect_as_noted(const struct graced_ev_signal *ev, const struct box *box,
 			    unsigned int nth)
 {
@@ -125,7 +125,7 @@ static void play(struct kernhalf *k, const char *const *argv, unsigned int recor
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void four_of_what_an_init_passes_on_are_told(void **state)
+static void four_of_what_an_init_passes_on_are_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 
@@ -133,7 +133,7 @@ static void four_of_what_an_init_passes_on_are_told(void **state)
 		play(k, rows[i].argv, rows[i].records, rows[i].sig, rows[i].noted);
 }
 
-static void what_a_shell_traps_and_passes_on_is_told(void **state)
+static void what_a_shell_traps_and_passes_on_is_recorded(void **state)
 {
 	static const char script[] = "trap 'kill -QUIT $c; exit 0' TERM; sleep 1000 & c=$!; "
 				     "echo r >&4; wait";
@@ -151,8 +151,8 @@ static void what_a_shell_traps_and_passes_on_is_told(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-/* The notes are of the early one, and of the one that is told. */
-static void what_it_sends_before_its_stop_is_not_told(void **state)
+/* The notes are of the early one, and of the one that is recorded. */
+static void what_it_sends_before_its_stop_is_not_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	struct box box;
@@ -168,7 +168,7 @@ static void what_it_sends_before_its_stop_is_not_told(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void what_children_send_one_another_is_not_told(void **state)
+static void what_children_send_one_another_is_not_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	struct box box;
@@ -228,7 +228,7 @@ static void its_own_stop_signal_is_what_opens_a_stop(void **state)
 {
 	static const struct {
 		int own, sent;
-		bool told;
+		bool recorded;
 	} cases[] = {
 		{SIGTERM, SIGTERM, true},   {SIGWINCH, SIGTERM, true}, {SIGUSR1, SIGUSR1, true},
 		{SIGWINCH, SIGWINCH, true}, {SIGTERM, SIGUSR1, false}, {SIGUSR1, SIGQUIT, false},
@@ -244,7 +244,7 @@ static void its_own_stop_signal_is_what_opens_a_stop(void **state)
 		assert_int_equal(kern_watch_set_stop(k->kern, id, (unsigned int)cases[i].own), 0);
 		ask(k, &box, cases[i].sent);
 		end(k, &box);
-		if (cases[i].told)
+		if (cases[i].recorded)
 			expect_forwarded(other(k, id, 0), &box, SIGTERM);
 		else
 			assert_null(other(k, id, 0));
@@ -252,7 +252,7 @@ static void its_own_stop_signal_is_what_opens_a_stop(void **state)
 	}
 }
 
-static void of_a_noisy_container_nothing_more_is_told(void **state)
+static void of_a_noisy_container_nothing_more_is_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	struct box box;
@@ -268,7 +268,7 @@ static void of_a_noisy_container_nothing_more_is_told(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-/* All that could kill is told there, forwarded or not. */
+/* All that could kill is recorded there, forwarded or not. */
 static void in_scope_all_what_is_passed_on_is_marked(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
@@ -288,22 +288,22 @@ static void in_scope_all_what_is_passed_on_is_marked(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("the first four signals that an init passes on are told, whichever they are",
-		      four_of_what_an_init_passes_on_are_told),
-		CLAIM("what a shell traps and passes on is told",
-		      what_a_shell_traps_and_passes_on_is_told),
-		CLAIM("what an init sends before its stop is not told",
-		      what_it_sends_before_its_stop_is_not_told),
-		CLAIM("what children send one another is not told",
-		      what_children_send_one_another_is_not_told),
+		CLAIM("the first four signals that an init passes on are recorded, whichever they are",
+		      four_of_what_an_init_passes_on_are_recorded),
+		CLAIM("what a shell traps and passes on is recorded",
+		      what_a_shell_traps_and_passes_on_is_recorded),
+		CLAIM("what an init sends before its stop is not recorded",
+		      what_it_sends_before_its_stop_is_not_recorded),
+		CLAIM("what children send one another is not recorded",
+		      what_children_send_one_another_is_not_recorded),
 		CLAIM("repeating a stop brings no further four",
 		      repeating_a_stop_brings_no_further_four),
 		CLAIM("a stop signal from inside the container opens nothing",
 		      a_stop_from_inside_opens_nothing),
 		CLAIM("a container's own stop signal is what opens a stop, and is recorded",
 		      its_own_stop_signal_is_what_opens_a_stop),
-		CLAIM("of a noisy container nothing more is told, nor counted as suppressed",
-		      of_a_noisy_container_nothing_more_is_told),
+		CLAIM("of a noisy container nothing more is recorded, nor counted as suppressed",
+		      of_a_noisy_container_nothing_more_is_recorded),
 	};
 	static const struct CMUnitTest all[] = {
 		CLAIM("in scope all what is passed on is marked as such",

@@ -379,8 +379,8 @@ int main(void)
 		CLAIM("what runs in a cgroup below a container is the container",
 		      below_a_container_is_the_container),
 	};
-	int failed = cmocka_run_group_tests_name("group_dead told", tests, setup, fixture_close);
+	int failed = cmocka_run_group_tests_name("group_dead known", tests, setup, fixture_close);
 
-	return failed + cmocka_run_group_tests_name("group_dead not told", tests,
+	return failed + cmocka_run_group_tests_name("group_dead unknown", tests,
 						    setup_no_group_dead, fixture_close);
 }

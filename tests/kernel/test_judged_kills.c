@@ -268,7 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("the writer of cgroup.kill is the sender",
 		      the_writer_of_cgroup_kill_is_the_sender),
-		CLAIM("cgroup.kill ends a whole container, told once",
+		CLAIM("cgroup.kill ends a whole container, reported once",
 		      cgroup_kill_ends_a_whole_container),
 		CLAIM("the end of a shared pid namespace is the cause, even after a request",
 		      a_shared_namespace_s_end_is_the_cause_even_after_a_request),

@@ -12,7 +12,7 @@
 
 enum then {
 	THEN_WAIT, /* it ends by itself */
-	THEN_GO,   /* it ends when told to go on */
+	THEN_GO,   /* it ends when it may go on */
 	THEN_KILL, /* the sender's SIGKILL follows */
 };
 

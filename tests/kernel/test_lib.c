@@ -167,7 +167,7 @@ static void every_sender_notes_its_own_clocks(void **state)
 	}
 }
 
-/* How a box ends that is sent SIGTERM when it is ready and told to go on afterwards. */
+/* How a box ends that is sent SIGTERM when it is ready, and may go on afterwards. */
 static const struct {
 	const char *name;
 	const char *prog;
@@ -208,7 +208,7 @@ static const struct {
 	{"traced", "faults", {"exitkill"}, .status = SIGKILL},
 	{"exec'd again", NULL, {"exec", "3", "exit", "8"}, .status = EXITED(8)},
 	{"renamed", NULL, {"comm", "a\"\n\033[31m", "exit", "8"}, .status = EXITED(8)},
-	{"told later", NULL, {"wait", "exit", "8"}, .status = EXITED(8)},
+	{"goes on later", NULL, {"wait", "exit", "8"}, .status = EXITED(8)},
 	{"threads, group", "crowd", {"threads", "9", "group", "3"}, .status = EXITED(3)},
 	{"threads, kill", "crowd", {"threads", "9", "kill"}, true, .status = SIGKILL},
 	{"leader gone", "crowd", {"leader-gone", "3"}, .term = true, .status = EXITED(3)},

@@ -203,7 +203,7 @@ static pid_t make_deaf(void)
 }
 
 /* In the cgroup: makes them, and leaves the cgroup at the next go. */
-static void run_stage(const char *dir, const char *outside, int told, int go)
+static void run_stage(const char *dir, const char *outside, int report, int go)
 {
 	struct made made;
 	char c;
@@ -212,8 +212,8 @@ static void run_stage(const char *dir, const char *outside, int told, int go)
 		_exit(1);
 	made.init = make_deaf();
 	made.other = make_deaf();
-	if (write(told, &made, sizeof(made)) != sizeof(made) || read(go, &c, 1) != 1 ||
-	    cg_enter(outside, getpid()) || write(told, &made, sizeof(made)) != sizeof(made))
+	if (write(report, &made, sizeof(made)) != sizeof(made) || read(go, &c, 1) != 1 ||
+	    cg_enter(outside, getpid()) || write(report, &made, sizeof(made)) != sizeof(made))
 		_exit(1);
 	while (waitpid(-1, NULL, 0) > 0)
 		;
@@ -224,23 +224,23 @@ static void run_stage(const char *dir, const char *outside, int told, int go)
 static void live_early(struct kernhalf *k, const char *dir, const int sigs[static 2],
 		       struct graced_ev_init *ret)
 {
-	int told[2], go[2];
+	int report[2], go[2];
 	struct made made;
 	pid_t stage;
 
-	assert_int_equal(pipe(told) | pipe(go), 0);
+	assert_int_equal(pipe(report) | pipe(go), 0);
 	kernhalf_drain(k);
 	k->n_inits = 0;
 	stage = fork();
 	if (stage == 0)
-		run_stage(dir, k->tree.root, told[1], go[0]);
-	assert_int_equal(read(told[0], &made, sizeof(made)), sizeof(made));
+		run_stage(dir, k->tree.root, report[1], go[0]);
+	assert_int_equal(read(report[0], &made, sizeof(made)), sizeof(made));
 	if (sigs[0])
 		assert_int_equal(kill(made.init, sigs[0]), 0);
 	if (sigs[1])
 		assert_int_equal(kill(made.other, sigs[1]), 0);
 	assert_int_equal(write(go[1], "", 1), 1);
-	assert_int_equal(read(told[0], &made, sizeof(made)), sizeof(made));
+	assert_int_equal(read(report[0], &made, sizeof(made)), sizeof(made));
 	kernhalf_drain(k);
 	assert_int_equal(k->n_inits, 0);
 	assert_int_equal(kill(made.init, SIGKILL), 0);
@@ -249,7 +249,7 @@ static void live_early(struct kernhalf *k, const char *dir, const int sigs[stati
 	assert_int_equal(k->n_inits, 1);
 	*ret = k->inits[0];
 	for (int i = 0; i < 2; i++) {
-		close(told[i]);
+		close(report[i]);
 		close(go[i]);
 	}
 }
@@ -318,25 +318,25 @@ static void it_is_known_since_when_a_container_is_watched(void **state)
 /* A child of the cgroup that has ended and is not waited for; its parent lives until killed. */
 static pid_t start_zombie(const char *dir, pid_t *ret_parent)
 {
-	int told[2];
+	int report[2];
 	siginfo_t si;
 	pid_t pid;
 
-	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(report), 0);
 	*ret_parent = fork();
 	if (*ret_parent == 0) {
 		pid = cg_enter(dir, getpid()) ? -1 : fork();
 		if (pid == 0)
 			_exit(0);
 		if (pid < 0 || waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT) < 0 ||
-		    write(told[1], &pid, sizeof(pid)) != sizeof(pid))
+		    write(report[1], &pid, sizeof(pid)) != sizeof(pid))
 			_exit(1);
 		for (;;)
 			pause();
 	}
-	assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
-	close(told[0]);
-	close(told[1]);
+	assert_int_equal(read(report[0], &pid, sizeof(pid)), sizeof(pid));
+	close(report[0]);
+	close(report[1]);
 	return pid;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel half takes a new cgroup for, and that it records what may be a container until it
-// is told what that is.
+// What the kernel half takes a new cgroup for, and that it records what may be a container until
+// the kind is set.
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
 
@@ -136,7 +136,7 @@ static void what_may_be_a_container_is_recorded_until_it_is_known(void **state)
 	}
 }
 
-/* Nobody saw what a branch's processes were told; of what may be more than one all was seen. */
+/* Signals to a branch's processes go unseen; those to what may be a container do not. */
 static void nothing_was_missed_of_what_becomes_a_container(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);

@@ -80,7 +80,7 @@ static void move_into(struct fixture *f, enum when when, bool next)
 	attach_end(f);
 }
 
-static void its_life_is_told_where_it_ends(void **state)
+static void its_life_is_reported_where_it_ends(void **state)
 {
 	struct fixture *f = judge_need(state);
 
@@ -168,7 +168,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("an init that is moved to another container is one life, and the next one "
 		      "in its cgroup another",
-		      its_life_is_told_where_it_ends),
+		      its_life_is_reported_where_it_ends),
 		CLAIM("the end of one that is moved out of containers is unseen, and that is said",
 		      outside_it_is_not_followed),
 		CLAIM("one that is moved below its container is followed",

@@ -22,7 +22,7 @@ static void start(struct fixture *f, enum attach when, const char *const *argv, 
 	attach_if(f, when, AFTER);
 }
 
-/* Of what is left in the cgroup when its init is gone nothing but its end is reported. */
+/* Without its init, only the end of what is left in the cgroup is reported. */
 static void leave_rest(struct fixture *f, struct box *box)
 {
 	page_go(box->proc.page, 2);

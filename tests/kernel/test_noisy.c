@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A noisy container costs little, and nobody is told less about its init or its neighbours.
+// A noisy container costs little, and no less is recorded of its init or its neighbours.
 #include "lib/box/send.h"
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
@@ -83,7 +83,7 @@ static const struct graced_ev_signal *signal_of(const struct kernhalf *k, uint64
 	return NULL;
 }
 
-/* What the init of a container is told to do, and whether that is recorded while it is noisy. */
+/* What the init of a container is sent, and whether that is recorded while it is noisy. */
 static const struct {
 	int sig;
 	bool kept;
@@ -129,7 +129,7 @@ static void send_to_init(struct kernhalf *k, bool noisy)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void stop_and_exit_of_a_noisy_init_are_told(void **state)
+static void stop_and_exit_of_a_noisy_init_are_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 
@@ -137,7 +137,7 @@ static void stop_and_exit_of_a_noisy_init_are_told(void **state)
 	send_to_init(k, true);
 }
 
-static void the_kill_of_a_noisy_init_is_told(void **state)
+static void the_kill_of_a_noisy_init_is_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	const struct graced_ev_signal *ev;
@@ -240,7 +240,7 @@ static unsigned int recorded(struct kernhalf *k, const struct box *box)
 	return k->n_signals;
 }
 
-static void outsiders_are_limited_only_when_told(void **state)
+static void outsiders_are_limited_only_when_configured(void **state)
 {
 	const struct box_spec spec = {.argv = BOX_ARGV("sigign")};
 	struct kernhalf *k = kernhalf_need(state);
@@ -316,8 +316,8 @@ static void what_a_noisy_container_is_spared_counts_as_suppressed(void **state)
 		bool noisy;
 		unsigned int suppressed; /* signals, and as many exits */
 	} table[] = {
-		{"kills, told", SIGKILL, false, 0},
-		{"exits by themselves, which nobody is told of", 0, true, 0},
+		{"kills, recorded", SIGKILL, false, 0},
+		{"exits by themselves, which are never recorded", 0, true, 0},
 		{"kills", SIGKILL, true, CHILDREN},
 		{"deaths of another signal", SIGUSR1, true, CHILDREN},
 	};
@@ -350,14 +350,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("only a noisy container's processes are not counted, and only while it is",
 		      only_a_noisy_container_is_not_counted),
-		CLAIM("a noisy container's stop signal and its init's exit are told, other signals "
+		CLAIM("a noisy container's stop signal and its init's exit are recorded, other signals "
 		      "are counted as suppressed",
-		      stop_and_exit_of_a_noisy_init_are_told),
-		CLAIM("a SIGKILL to a noisy container's init is told",
-		      the_kill_of_a_noisy_init_is_told),
+		      stop_and_exit_of_a_noisy_init_are_recorded),
+		CLAIM("a SIGKILL to a noisy container's init is recorded",
+		      the_kill_of_a_noisy_init_is_recorded),
 		CLAIM("a mark goes with its cgroup", a_mark_goes_with_its_cgroup),
-		CLAIM("what outsiders send is limited when told to, SIGKILL never",
-		      outsiders_are_limited_only_when_told),
+		CLAIM("what outsiders send is limited when configured, SIGKILL never",
+		      outsiders_are_limited_only_when_configured),
 		CLAIM("neither a flood from inside nor timers hide what others send to an init",
 		      floods_of_its_own_hide_nothing_of_others),
 		CLAIM("256 containers can be noisy, one more is refused", there_is_an_end_to_marks),

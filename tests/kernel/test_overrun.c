@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of one page and a flood it cannot hold: what falls off is counted, and told where it
-// matters, and nowhere else.
+// A ring of one page and a flood it cannot hold: what falls off is counted, and reported where
+// it matters, and nowhere else.
 #include "lib/claim.h"
 #include "lib/kernel/judge.h"
 #include "lib/kernel/kernhalf.h"
@@ -69,7 +69,7 @@ static int64_t produced(const struct totals *t)
 	return t->emitted + t->lost + t->suppressed;
 }
 
-/* Wait until the tracer has told that so many signals were produced. */
+/* Wait until the tracer has reported that so many signals were produced. */
 static void await_produced(struct fixture *f, int64_t count)
 {
 	struct tracer_want want = {.type = "lost"};
@@ -143,7 +143,7 @@ static void start_empty(struct fixture *f, struct box *ret)
 	assert_non_null(tracer_await_stop(f->tracer, ret));
 }
 
-/* It reads nothing until it is told to go on, and there is no room for anything. */
+/* It reads nothing until it may go on, and there is no room for anything. */
 static void stop_reading(struct fixture *f, const struct box *empty)
 {
 	pid_t pid = tracer_pid(f->tracer);
@@ -274,7 +274,7 @@ static const json_t *last_of(struct fixture *f, const char *type)
 	return last;
 }
 
-static void what_falls_off_is_counted_and_told_where_it_matters(void **state)
+static void what_falls_off_is_counted_and_reported_where_it_matters(void **state)
 {
 	struct fixture *f = judge_need(state);
 	struct proc_end end;
@@ -503,7 +503,7 @@ int main(void)
 		CLAIM("a lost stop signal is a gap of a container that is found late",
 		      a_lost_stop_signal_is_a_gap_of_a_container_that_is_found_late),
 		CLAIM("what is lost is counted, and only the container concerned has a gap",
-		      what_falls_off_is_counted_and_told_where_it_matters),
+		      what_falls_off_is_counted_and_reported_where_it_matters),
 	};
 
 	return cmocka_run_group_tests_name("overrun, kernel half", half, setup_half,

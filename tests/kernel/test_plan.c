@@ -84,7 +84,7 @@ static void close_stage(struct stage *s)
 	box_remove(&s->hears);
 }
 
-static void who_is_deaf_here_is_told_and_what_it_wastes(void **state)
+static void who_is_deaf_here_is_named_and_what_it_wastes(void **state)
 {
 	struct fixture *f = *state;
 	struct run_result result;
@@ -128,8 +128,8 @@ static void without_a_look_at_the_host_nobody_is_known_to_be_deaf(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("who is deaf on this host is told, and how long it wastes",
-		      who_is_deaf_here_is_told_and_what_it_wastes),
+		CLAIM("who is deaf on this host is named, and how long it wastes",
+		      who_is_deaf_here_is_named_and_what_it_wastes),
 		CLAIM("without a look at the host nobody is known to be deaf, and it is no error",
 		      without_a_look_at_the_host_nobody_is_known_to_be_deaf),
 	};

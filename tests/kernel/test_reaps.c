@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the parent of a container's init waits for it is told, exactly, where the kernel allows it.
+// When the parent of a container's init waits for it is recorded, exactly, where the kernel allows
+// it.
 #include "lib/box/send.h"
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
@@ -72,7 +73,7 @@ static void await_end(pid_t pid)
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-static void a_parent_that_waits_late_is_told_when_it_does(void **state)
+static void a_parent_that_waits_late_is_recorded_when_it_does(void **state)
 {
 	struct kernhalf *k = need_reaps(state);
 	static const char *const manners[][4] = {{"workload", "graceful"}, {"stopper", "go"}};
@@ -184,7 +185,7 @@ static void end_parent(struct family *f)
 	munmap(f->shared, sizeof(*f->shared));
 }
 
-static void a_parent_that_waits_at_once_is_told(void **state)
+static void a_parent_that_waits_at_once_is_recorded(void **state)
 {
 	struct kernhalf *k = need_reaps(state);
 	const struct graced_ev_exit *ev = &k->exits[0];
@@ -204,7 +205,7 @@ static void a_parent_that_waits_at_once_is_told(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void a_child_that_nobody_need_wait_for_is_told(void **state)
+static void a_child_that_nobody_need_wait_for_is_recorded(void **state)
 {
 	struct kernhalf *k = need_reaps(state);
 	const struct graced_ev_exit *ev = &k->exits[0];
@@ -225,7 +226,7 @@ static void a_child_that_nobody_need_wait_for_is_told(void **state)
 }
 
 /* The init passes to this process when its parent dies. */
-static void who_inherits_an_init_is_told_to_wait(void **state)
+static void who_inherits_an_init_is_recorded_when_it_waits(void **state)
 {
 	struct kernhalf *k = need_reaps(state);
 	uint64_t start_ns, before_ns;
@@ -284,8 +285,8 @@ static void a_zombie_is_forgotten_with_its_cgroup(void **state)
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
-/* Of two dead inits of one cgroup the later one is told. */
-static void a_container_has_one_zombie_to_be_told(void **state)
+/* The later of two dead inits of one cgroup is reported. */
+static void a_container_has_one_zombie_to_be_recorded(void **state)
 {
 	struct kernhalf *k = need_reaps(state);
 	uint64_t start_ns, before_ns;
@@ -367,18 +368,18 @@ static void a_tracer_that_waits_is_no_parent(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a parent that waits at once is told, exactly",
-		      a_parent_that_waits_at_once_is_told),
-		CLAIM("a parent that waits late is told when it does, exactly",
-		      a_parent_that_waits_late_is_told_when_it_does),
-		CLAIM("a child whose parent does not want to know is told",
-		      a_child_that_nobody_need_wait_for_is_told),
-		CLAIM("when a parent dies, the one that inherits is told to wait",
-		      who_inherits_an_init_is_told_to_wait),
+		CLAIM("a parent that waits at once is recorded, exactly",
+		      a_parent_that_waits_at_once_is_recorded),
+		CLAIM("a parent that waits late is recorded when it does, exactly",
+		      a_parent_that_waits_late_is_recorded_when_it_does),
+		CLAIM("a child whose parent does not want to know is recorded",
+		      a_child_that_nobody_need_wait_for_is_recorded),
+		CLAIM("when a parent dies, the wait of the one that inherits is recorded",
+		      who_inherits_an_init_is_recorded_when_it_waits),
 		CLAIM("a zombie is forgotten with its cgroup",
 		      a_zombie_is_forgotten_with_its_cgroup),
-		CLAIM("each container has one zombie to be told of",
-		      a_container_has_one_zombie_to_be_told),
+		CLAIM("each container has one zombie to be recorded",
+		      a_container_has_one_zombie_to_be_recorded),
 		CLAIM("a tracer that waits is no parent", a_tracer_that_waits_is_no_parent),
 	};
 

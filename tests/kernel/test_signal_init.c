@@ -97,7 +97,7 @@ static void another_with_its_number_does_not(void **state)
 	process = seen(&old);
 	assert_int_equal(kill(old.init_pid, SIGKILL), 0);
 	assert_int_equal(proc_wait(&old.proc, &end), 0);
-	/* Of another tick than the one before. */
+	/* The new one begins in another clock tick. */
 	nanosleep(&(struct timespec){.tv_nsec = 2 * (long)TICK_NS}, NULL);
 	start(NULL, old.init_pid, &new);
 	assert_int_equal(new.init_pid, old.init_pid);
@@ -148,7 +148,7 @@ int main(void)
 		      the_init_receives_it),
 		CLAIM("another process that has the init's number does not",
 		      another_with_its_number_does_not),
-		CLAIM("the root, a cgroup that is gone and a signal that is none are refused",
+		CLAIM("the root, a removed cgroup and an invalid signal are refused",
 		      what_makes_no_sense_is_refused),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When an init takes its stop signal is told, exactly, or not at all.
+// When an init takes its stop signal is recorded, exactly, or not at all.
 #include "lib/box/send.h"
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
@@ -27,7 +27,7 @@ static void ask(struct kernhalf *k, enum send_from from, const struct box *via,
 	assert_int_equal(send_signal(&k->tree, from, via, box->init_pid, sig, &sent), 0);
 }
 
-/* Waits for the init's end and reads what was told; its exit is the only one. */
+/* Waits for the init's end and reads the records; its exit is the only one. */
 static const struct graced_ev_exit *end(struct kernhalf *k, struct box *box)
 {
 	struct proc_end ended;
@@ -40,7 +40,7 @@ static const struct graced_ev_exit *end(struct kernhalf *k, struct box *box)
 }
 
 /* When the first signal of that number to an init was, of those read last. */
-static uint64_t told_at(const struct kernhalf *k, uint32_t sig)
+static uint64_t signal_at(const struct kernhalf *k, uint32_t sig)
 {
 	unsigned int i = 0;
 
@@ -99,7 +99,7 @@ static void take(struct kernhalf *k, size_t i)
 	if (takings[i].go)
 		page_go(box.proc.page, takings[i].go);
 	ev = end(k, &box);
-	at = told_at(k, (uint32_t)takings[i].sig);
+	at = signal_at(k, (uint32_t)takings[i].sig);
 	assert_int_equal(ev->stop_at_ns, at);
 	heard = page_find(box.proc.page, NOTE_HEARD, 0);
 	if (takings[i].taken == NOT_TAKEN)
@@ -110,7 +110,7 @@ static void take(struct kernhalf *k, size_t i)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void it_is_told_when_an_init_takes_its_stop_signal(void **state)
+static void the_moment_an_init_takes_its_stop_signal_is_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 
@@ -132,14 +132,14 @@ static void a_kill_is_no_stop_signal_taken(void **state)
 		ask(k, SEND_HOST, NULL, &box, SIGKILL);
 		ev = end(k, &box);
 		assert_int_equal(ev->status, SIGKILL);
-		assert_int_equal(ev->stop_at_ns, told_at(k, SIGTERM));
+		assert_int_equal(ev->stop_at_ns, signal_at(k, SIGTERM));
 		assert_int_equal(ev->deliver_ns, 0);
 		assert_int_equal(box_remove(&box), 0);
 	}
 }
 
 /* What is sent first is ignored, not a stop signal, or from inside; then init leaves at go 1. */
-static void what_opens_no_stop_is_not_told(void **state)
+static void what_opens_no_stop_is_not_recorded(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	const struct graced_ev_exit *ev;
@@ -176,11 +176,11 @@ static void ask_twice(struct kernhalf *k, enum send_from first, enum send_from s
 	kernhalf_drain(k);
 	ask(k, first, neighbour, &box, SIGTERM);
 	kernhalf_drain(k);
-	first_ns = told_at(k, SIGTERM);
+	first_ns = signal_at(k, SIGTERM);
 	ask(k, second, neighbour, &box, SIGTERM);
 	page_go(box.proc.page, 2);
 	ev = end(k, &box);
-	assert_int_equal(ev->stop_at_ns, second_counts ? told_at(k, SIGTERM) : first_ns);
+	assert_int_equal(ev->stop_at_ns, second_counts ? signal_at(k, SIGTERM) : first_ns);
 	assert_int_equal(box_remove(&box), 0);
 }
 
@@ -210,7 +210,7 @@ static void the_stop_that_counts_is_the_one_it_had_not_taken(void **state)
 	kernhalf_await_note(&box, NOTE_HEARD, 0);
 	ask(k, SEND_HOST, NULL, &box, SIGTERM);
 	ev = end(k, &box);
-	assert_int_equal(ev->stop_at_ns, told_at(k, SIGTERM));
+	assert_int_equal(ev->stop_at_ns, signal_at(k, SIGTERM));
 	assert_in_range(ev->deliver_ns, ev->stop_at_ns,
 			page_find(box.proc.page, NOTE_HEARD, 1)->before_ns);
 	assert_int_equal(box_remove(&box), 0);
@@ -239,7 +239,7 @@ static void a_traced_init_takes_what_its_tracer_gives_it(void **state)
 		if (!gives)
 			ask(k, SEND_HOST, NULL, &box, SIGKILL);
 		ev = end(k, &box);
-		assert_int_equal(ev->stop_at_ns, told_at(k, SIGTERM));
+		assert_int_equal(ev->stop_at_ns, signal_at(k, SIGTERM));
 		if (gives)
 			assert_in_range(ev->deliver_ns, given_ns, ev->hdr.at_ns);
 		else
@@ -251,10 +251,10 @@ static void a_traced_init_takes_what_its_tracer_gives_it(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("it is told when an init takes its stop signal, or dies of it",
-		      it_is_told_when_an_init_takes_its_stop_signal),
+		CLAIM("the moment an init takes its stop signal, or dies of it, is recorded",
+		      the_moment_an_init_takes_its_stop_signal_is_recorded),
 		CLAIM("a SIGKILL is no stop signal taken", a_kill_is_no_stop_signal_taken),
-		CLAIM("what opens no stop is not told", what_opens_no_stop_is_not_told),
+		CLAIM("what opens no stop is not recorded", what_opens_no_stop_is_not_recorded),
 		CLAIM("what a neighbour sends hides no stop from outside all containers",
 		      a_neighbour_hides_no_stop),
 		CLAIM("a stop signal it took and survived gives way to another one",

@@ -320,7 +320,7 @@ int main(void)
 		CLAIM("what is raised after a wait is no delivery", waited_then_raised),
 		CLAIM("requests are listed in order, and counted from the first one taken",
 		      hook_then_runtime),
-		CLAIM("a signal before the last exec is told apart", before_exec),
+		CLAIM("a signal before the last exec is marked", before_exec),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
 		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),

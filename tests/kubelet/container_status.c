@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Drives core/kubelet/container_status and core/kubelet/status from container_status.json: what the
- * runtime has and what was told before in, what is told now out. The cases' probes find every
- * container ready. */
+ * runtime has and what was reported before in, what is reported now out. The cases' probes find
+ * every container ready. */
 #include <errno.h>
 #include <string.h>
 
@@ -283,7 +283,7 @@ int vectors_run_container_status(json_t *vector, json_t **ret_got)
 	return -ENOTSUP;
 }
 
-/* Of a whole pod's status a case lists the members that it is about. */
+/* A case lists only those members of a pod's status that it is about. */
 void vectors_rule_container_status(json_t *vector, json_t *expected, json_t *got)
 {
 	const char *op = op_of(vector), *key;

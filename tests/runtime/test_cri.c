@@ -121,7 +121,7 @@ static void image_signal(void **state)
 			     "'stop_signal':{'number':3,'name':'SIGQUIT','result':'delivered'}}"});
 }
 
-/* SIGHUP is a stop signal to nobody who was not told so. */
+/* SIGHUP is a stop signal only where a source says so. */
 static void rare_signal(void **state)
 {
 	play(&(struct scene){"hangs-up", "crun", RUNTIME_IMAGE_HUP, "graceful",
@@ -159,7 +159,7 @@ static void expect_exit(const char *id, const char *expected)
 	judge_match(rec, "{'agrees':true,'pod':{'namespace':'shop','name':'ended'},"
 			 "'container':{'kind':'container'}}");
 	judge_match(rec, expected);
-	/* The runtime looks at the clock when it is told, which takes it some milliseconds. */
+	/* The runtime looks at the clock when it learns of it, which takes it some milliseconds. */
 	assert_true(jrec_int(rec, "behind_ns", -1) >= 0);
 }
 
@@ -266,12 +266,12 @@ static void made_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a pod's container that stops when told is graceful, with its pod's names, "
+		CLAIM("a pod's container that stops when asked is graceful, with its pod's names, "
 		      "and its sandbox is one",
 		      runc_good),
 		CLAIM("one that does not hear is deaf, and killed when its grace is over",
 		      runc_deaf),
-		CLAIM("with crun, one that stops when told is graceful", crun_good),
+		CLAIM("with crun, one that stops when asked is graceful", crun_good),
 		CLAIM("with crun, one that does not hear is deaf, and killed", crun_deaf),
 		CLAIM("the stop signal is the image's", image_signal),
 		CLAIM("even where it is one that stops nobody else", rare_signal),
@@ -280,7 +280,8 @@ int main(void)
 		      audited),
 		CLAIM("the runtime's word of the exit agrees with the kernel's", exit_agrees),
 		CLAIM("what is executed in a container is no stop of it", exec_is_no_stop),
-		CLAIM("a container that ends by itself and its successor are told apart", restart),
+		CLAIM("a container that ends by itself and its successor are distinguished",
+		      restart),
 		CLAIM("one that the runtime was asked to stop and that is made again is a restart",
 		      made_again),
 	};

@@ -72,7 +72,7 @@ static void stopped_while_down(void **state)
 				  "'evidence':{'complete':true}}");
 }
 
-/* A pod that lives no longer than it takes: whether its container was told with its names. */
+/* A pod that lives no longer than it takes: whether its container was reported with its names. */
 static bool is_named(int nth)
 {
 	struct runtime_container container = {.name = "main", .image = RUNTIME_IMAGE};
@@ -167,7 +167,7 @@ int main(void)
 		      named_again),
 		CLAIM("so has a container that lived through it", survivor),
 		CLAIM("five more deaths of containerd cost no stop its names", again_and_again),
-		CLAIM("no stop is lost or told twice", nothing_lost),
+		CLAIM("no stop is lost or reported twice", nothing_lost),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

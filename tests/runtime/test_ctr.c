@@ -145,11 +145,11 @@ static void shim_killed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a container with an id of 64 hex digits that stops when told is graceful",
+		CLAIM("a container with an id of 64 hex digits that stops when asked is graceful",
 		      hex_good),
 		CLAIM("so is one with an id that people choose, by its id", plain_good),
 		CLAIM("one that does not hear its stop signal is deaf, then killed", plain_deaf),
-		CLAIM("a container of crun's that stops when told is graceful", crun_good),
+		CLAIM("a container of crun's that stops when asked is graceful", crun_good),
 		CLAIM("one of crun's that does not hear is deaf, then killed", crun_deaf),
 		CLAIM("one that containerd ends because its shim was killed lost its runtime",
 		      shim_killed),

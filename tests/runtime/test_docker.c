@@ -52,7 +52,7 @@ static void judge_own_timeout(const json_t *rec)
 
 static const struct runtime_cli_scene scenes[] = {
 	{
-		.claim = "a container that stops when told is graceful, by its name",
+		.claim = "a container that stops when asked is graceful, by its name",
 		.name = "good",
 		.handler = "runc",
 		.image = "stops:1",
@@ -76,7 +76,7 @@ static const struct runtime_cli_scene scenes[] = {
 			"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'runc'}}}",
 	},
 	{
-		.claim = "with crun, one that stops when told is graceful",
+		.claim = "with crun, one that stops when asked is graceful",
 		.name = "good-crun",
 		.handler = "crun",
 		.image = "stops:1",
@@ -143,7 +143,7 @@ static const struct runtime_cli_scene scenes[] = {
 	},
 	{
 		.claim =
-			"one in the host's pid namespace has no shield, and is told like any other",
+			"one in the host's pid namespace has no shield, and is reported like any other",
 		.name = "host-pid",
 		.handler = "runc",
 		.image = "stops:1",

@@ -24,7 +24,7 @@ static struct runtime_cli cli = {
 
 static const struct runtime_cli_scene scenes[] = {
 	{
-		.claim = "a container that stops when told is graceful, by its name",
+		.claim = "a container that stops when asked is graceful, by its name",
 		.name = "good",
 		.handler = "crun",
 		.image = RUNTIME_IMAGE,
@@ -47,7 +47,7 @@ static const struct runtime_cli_scene scenes[] = {
 			"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'crun'}}}",
 	},
 	{
-		.claim = "with runc, one that stops when told is graceful",
+		.claim = "with runc, one that stops when asked is graceful",
 		.name = "good-runc",
 		.handler = "runc",
 		.image = RUNTIME_IMAGE,
@@ -112,7 +112,7 @@ static const struct runtime_cli_scene scenes[] = {
 	},
 	{
 		.claim =
-			"one in the host's pid namespace has no shield, and is told like any other",
+			"one in the host's pid namespace has no shield, and is reported like any other",
 		.name = "host-pid",
 		.handler = "runc",
 		.image = RUNTIME_IMAGE,

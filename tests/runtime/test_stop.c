@@ -30,7 +30,7 @@ static struct {
 	struct podsrc_cri *cri;
 	unsigned int done;
 	char error[160]; /* of the last one; "" */
-	/* Of hooks. */
+	/* Counts of hooks. */
 	unsigned int begun, ended, not_run;
 	char text[160];	     /* of the last one that ended; "" */
 	pid_t init;	     /* of its container */

@@ -102,7 +102,7 @@ claim "what cannot be shown is one line" $bad
 try "$graced" log --file "$tmp/odd" --no-headers
 ((rc == 0)) && [[ $(lines "$out") == 2 && $(lines "$err") == 2 ]] && grep -q '1 records are of a newer graced' "$err" &&
 	grep -q '2 lines are no records' "$err"
-claim "records of a newer version and lines that are none are left out, and counted" $?
+claim "records of a newer version and malformed lines are left out, and counted" $?
 
 {
 	cat "$tmp/records"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The main process of a container that behaves as it is told: says what it hears, and leaves.
- *   pod pause           waits until it is told to go, as a sandbox does
+ * The main process of a container that behaves as requested: prints what it hears, and leaves.
+ *   pod pause           waits until it is asked to go, as a sandbox does
  *   pod until SIGNAL    ends with status 0 on the signal of this number, and ignores no other
  *   pod read SIGNAL     the same, and blocks it: a signalfd has it
  *   pod slow SECONDS    ends with status 0 so long after SIGTERM

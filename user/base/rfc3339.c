@@ -109,7 +109,7 @@ static bool is_leap(unsigned int year)
 	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-/* Days since 1970; false for a date that is none. */
+/* Days since 1970; false for an invalid date. */
 static bool days_of(unsigned int year, unsigned int month, unsigned int day, int64_t *ret)
 {
 	static const unsigned int before[] = {0,   31,	59,  90,  120, 151, 181,

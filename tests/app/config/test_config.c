@@ -191,7 +191,7 @@ static void test_wrong_values(void **state)
 	}
 }
 
-/* Of the wrong kind: a section, nothing, a list (where one is wanted, a list of lists). */
+/* Values of the wrong kind: a section, nothing, a list (where one is wanted, a list of lists). */
 static void test_wrong_kinds(void **state)
 {
 	static const char *const kinds[] = {"{a: b}", "~", "", "[[a]]", "[{a: b}]"};
@@ -538,12 +538,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("each setting has its default", test_defaults),
 		CLAIM("flags win over the environment, which wins over the file", test_precedence),
-		CLAIM("a wrong value is told by its flag, variable, or line and key",
+		CLAIM("a wrong value is reported by its flag, variable, or line and key",
 		      test_wrong_values),
-		CLAIM("a value of the wrong kind is told by its line and key", test_wrong_kinds),
+		CLAIM("a value of the wrong kind is reported by its line and key",
+		      test_wrong_kinds),
 		CLAIM("values in a file are taken as they are meant", test_values),
 		CLAIM("lists, flags and variables are used rightly and wrongly", test_uses),
-		CLAIM("a misspelt variable is told and does no harm", test_misspelt_variable),
+		CLAIM("a misspelt variable is reported and does no harm", test_misspelt_variable),
 		CLAIM("--help knows every flag and fits the screen", test_help),
 		CLAIM("a kubelet that would be asked without trust is refused", test_kubelet),
 		CLAIM("what is written to the API server is listed, and needs one",

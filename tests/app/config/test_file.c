@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/config: which files are read, all that is told of one, and reading it again. */
+/* Claims about app/config: which files are read, all that is reported of one, and reading it again.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -270,14 +271,15 @@ static void test_reload(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("all errors of a file are told, in the order of its lines", test_all_errors),
+		CLAIM("all errors of a file are reported, in the order of its lines",
+		      test_all_errors),
 		{"groups of a shutdown are refused together, in the kubelet's words", test_groups,
 		 NULL, NULL, NULL},
 		{"there are as many groups as the engine takes", test_too_many_groups, NULL, NULL,
 		 NULL},
 		{"groups that are wrong together are refused by their strongest source",
 		 test_groups_of_flags, NULL, NULL, NULL},
-		CLAIM("of many errors twenty are told", test_many_errors),
+		CLAIM("of many errors twenty are reported", test_many_errors),
 		CLAIM("a file that others may write is refused", test_modes),
 		CLAIM("only regular files of root and of the caller are read", test_no_files),
 		CLAIM("--config.check says whether it is right, and ends", test_check),

@@ -151,12 +151,12 @@ static void find_next(struct stage *s, struct buf *lines)
 	checkpoint_restore(s->checkpoint, count, &n, lines);
 }
 
-static void check_next(struct stage *s, const char *told)
+static void check_next(struct stage *s, const char *want)
 {
 	_cleanup_(buf_free) struct buf lines = {};
 
 	find_next(s, &lines);
-	assert_string_equal(buf_str(&lines), told);
+	assert_string_equal(buf_str(&lines), want);
 }
 
 static void nothing_new_is_not_written(void **state)
@@ -263,7 +263,7 @@ static void a_slow_reader_costs_the_oldest(void **state)
 	check_next(s, "{\"id\":\"last\"}\n");
 }
 
-/* One more than was told last. */
+/* One more than was added last. */
 static void tell_number(struct stage *s, unsigned int *number)
 {
 	char text[1024];
@@ -272,8 +272,8 @@ static void tell_number(struct stage *s, unsigned int *number)
 	tell(s, RECORD_STOP, text);
 }
 
-/* Each line that was told, once, in order, or in a gap: how many are in gaps. */
-static unsigned int check_numbers(const struct buf *lines, unsigned int told)
+/* Each line that was added, once, in order, or in a gap: how many are in gaps. */
+static unsigned int check_numbers(const struct buf *lines, unsigned int added)
 {
 	const char *at = buf_str(lines), *newline;
 	unsigned int n = 0, gaps = 0, number, gap;
@@ -287,7 +287,7 @@ static unsigned int check_numbers(const struct buf *lines, unsigned int told)
 		assert_int_equal(sscanf(at, "{\"id\":\"%6u", &number), 1);
 		assert_int_equal(number, n++);
 	}
-	assert_int_equal(n, told);
+	assert_int_equal(n, added);
 	return gaps;
 }
 
@@ -296,36 +296,36 @@ static void what_a_full_sink_drops_has_a_line_after_a_restart(void **state)
 {
 	_cleanup_(buf_free) struct buf killed = {}, ended = {}, taken = {};
 	struct stage *s = *state;
-	unsigned int told = 0, n;
+	unsigned int added = 0, n;
 
 	begin(s);
 	checkpoint_hold_oldest(s->checkpoint, true);
-	while (told < 10000) {
-		tell_number(s, &told);
-		turn(s, SECOND + told * (SECOND / 100));
+	while (added < 10000) {
+		tell_number(s, &added);
+		turn(s, SECOND + added * (SECOND / 100));
 	}
 	assert_in_range(stats_of(s).writes, 4000, 5000);
 	n = (unsigned int)stats_of(s).dropped;
 	assert_in_range(n, 5000, 6500);
-	tell_number(s, &told);
+	tell_number(s, &added);
 	checkpoint_finish(s->checkpoint, s->engine, 200 * SECOND);
 	find_next(s, &ended);
-	assert_int_equal(check_numbers(&ended, told), n + 1);
+	assert_int_equal(check_numbers(&ended, added), n + 1);
 	turn(s, 201 * SECOND);
 
 	/* Killed without an end, and full again; then there is room for a while. */
 	checkpoint_hold_oldest(s->checkpoint, true);
-	tell_number(s, &told);
-	tell_number(s, &told);
+	tell_number(s, &added);
+	tell_number(s, &added);
 	turn(s, 202 * SECOND);
 	find_next(s, &killed);
-	assert_int_equal(check_numbers(&killed, told), n + 3);
+	assert_int_equal(check_numbers(&killed, added), n + 3);
 	turn(s, 203 * SECOND);
 	checkpoint_hold_oldest(s->checkpoint, true);
-	tell_number(s, &told);
+	tell_number(s, &added);
 	turn(s, 204 * SECOND);
 	checkpoint_hold_oldest(s->checkpoint, false);
-	tell_number(s, &told);
+	tell_number(s, &added);
 	turn(s, 205 * SECOND);
 	find_next(s, &taken);
 	assert_non_null(strstr(buf_str(&taken), "{\"gap\":1}\n"));
@@ -415,7 +415,7 @@ static void read_log(struct stage *s, char *text, size_t size)
 	text[n] = '\0';
 }
 
-static void a_torn_end_is_told(void **state)
+static void a_torn_end_is_logged(void **state)
 {
 	struct stage *s = *state;
 	char log[512], want[64];
@@ -465,17 +465,17 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		STAGED("where nothing is new nothing is written", nothing_new_is_not_written),
-		STAGED("a line is there from when it is told until it is out",
+		STAGED("a line is there from when it is added until it is out",
 		       a_line_is_there_until_it_is_out),
 		STAGED("what is said in the end is there", what_is_said_in_the_end_is_there),
-		STAGED("it stays small, however much was told", it_stays_small),
+		STAGED("it stays small, however much was added", it_stays_small),
 		STAGED("a reader that is slow, but takes all, costs the oldest lines, counted",
 		       a_slow_reader_costs_the_oldest),
 		STAGED("what a full sink drops has a line in its place after a restart",
 		       what_a_full_sink_drops_has_a_line_after_a_restart),
 		STAGED("a full disk costs the file, until there is room",
 		       a_full_disk_costs_the_file_until_there_is_room),
-		STAGED("a torn end is told, and how much of it is lost", a_torn_end_is_told),
+		STAGED("a torn end is logged, and how much of it is lost", a_torn_end_is_logged),
 		STAGED("where there can be none there is none",
 		       where_there_can_be_none_there_is_none),
 	};

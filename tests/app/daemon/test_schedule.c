@@ -58,7 +58,7 @@ static void test_groups(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-/* Of 10 s for each of three, by the kubelet's file; graced's own are two of 19 s and 10 s. */
+/* The kubelet's file has three groups of 10 s each; graced's own are two of 19 s and 10 s. */
 static void test_own_groups(void **state)
 {
 	static const struct {

@@ -266,7 +266,7 @@ static void play(struct stage *t, enum way way, const char *path, const char *an
 	t->peer.stays = way == STAYS;
 }
 
-/* Of a CA that has signed nothing here. */
+/* Writes a CA that has signed nothing here. */
 static void write_ca(struct stage *t)
 {
 	_cleanup_(cleanup_free) char *pem = tlsc_read("ca.crt");

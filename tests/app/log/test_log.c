@@ -191,7 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("before the log is set up, lines are for a person", test_before),
 		CLAIM("after it, all lines are the log's, of its level and worse", test_after),
-		CLAIM("a full pipe keeps nobody waiting, and what was lost is told",
+		CLAIM("a full pipe keeps nobody waiting, and what was lost is logged",
 		      test_full_pipe),
 		CLAIM("a full socket keeps nobody waiting", test_full_socket),
 		CLAIM("a full disk costs a line and no more", test_full_disk),

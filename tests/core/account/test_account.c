@@ -400,7 +400,7 @@ static void pods(void **state)
 		  "stop id=2 pod=p name=a c=y asked=50 exit=52",
 		  "pod id=t pod=p state=terminating at=50"},
 		 "n/b [p x:10-12-?] [p ending 50-? y:50-52-?]"},
-		/* Of its containers there is no record. */
+		/* Its containers have no record. */
 		{{"pod id=t pod=p state=terminating at=10"}, "n/b [p ending 10-?]"},
 		/* Only listed, it ended without a process: it is no part of what happened. */
 		{{"pod id=t pod=p state=terminating at=10 by=deletion",
@@ -447,7 +447,7 @@ static void evidence(void **state)
 		 "n/b somewhere=1 [ x:?-12-?]\nn/c somewhere=1 [ y:?-5-?]"},
 		{{X, "lost boot=none at=30 n=0", "stop id=2 boot=c c=y exit=5 wall=86400"},
 		 "n/b [ x:?-12-?]\nn/c [ y:?-5-?]"},
-		/* Of one boot any of them may be of its stops; of several the time decides. */
+		/* With one boot any may be of its stops; with several the time decides. */
 		{{X, "dropped boot=none at=30 n=7 since=25 until=29"}, "n/b dropped=7 [ x:?-12-?]"},
 		{{X, "stop id=2 c=y exit=30", "dropped boot=none at=30 n=7 since=15 until=29",
 		  "stop id=3 boot=c c=z exit=5 wall=86400"},
@@ -533,7 +533,7 @@ static void queries(void **state)
 static void ends(void **state)
 {
 	static const struct scene scenes[] = {
-		/* Of a boot in the middle of nothing: there need be no stop in it. */
+		/* A boot in the middle of nothing: there need be no stop in it. */
 		{{"end id=b/end at=50 end=unclean pods=p:2,q outside=x unnamed=3"},
 		 "n/b {unclean@50 p? q? +3 x?}"},
 		{{"stop id=1 pod=p c=y exit=12", "end id=b/end at=50 end=unclean pods=p"},

@@ -251,7 +251,7 @@ static void test_due(void **state)
 
 	assert_false(bootlog_is_due(&log, 109 * S));
 	assert_true(bootlog_is_due(&log, 110 * S));
-	/* Of a machine that was set back to a snapshot. */
+	/* The machine was set back to a snapshot. */
 	assert_true(bootlog_is_due(&log, 50 * S));
 	log.shutdown.announced_ns = 100 * S;
 	assert_true(bootlog_is_due(&log, 101 * S));

@@ -95,7 +95,7 @@ static void test_children_take_their_parents_path(void **state)
 static void test_below_a_container(void **state)
 {
 	static const struct {
-		uint64_t parent_id; /* as told: the container, or not told */
+		uint64_t parent_id; /* as reported: the container, or unknown */
 		const char *path;
 	} want[] = {
 		{5, A1_PATH "/system.slice"},	 {0, A1_PATH "/system.slice"},
@@ -424,11 +424,11 @@ int main(void)
 		CLAIM("a path says what its cgroup is", test_kinds),
 		CLAIM("a new cgroup's path is its parent's and its name",
 		      test_children_take_their_parents_path),
-		CLAIM("no name below a container is read, however it is told",
+		CLAIM("no name below a container is read, however it is reported",
 		      test_below_a_container),
 		CLAIM("a nested node is a branch, and only those the configuration lists are",
 		      test_nested_nodes),
-		CLAIM("a cgroup told of before its record is a container until its path is known",
+		CLAIM("a cgroup that is named before its record is a container until its path is known",
 		      test_unknown),
 		CLAIM("a removed cgroup is forgotten, and lives on while somebody holds it",
 		      test_removed),

@@ -59,7 +59,7 @@ static void test_several_askers(void **state)
 	world_empty(&w, SEC(20) + 1000, CG_A1);
 	world_exit(&w, SEC(20) + MSEC(1), CG_A2, &P_A2, EXIT(3));
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 2);
-	/* The older question is over for the newer one's sake: nothing was told. */
+	/* The newer query replaced the older one, which supplied nothing. */
 	world_answer(&w, SEC(20) + MSEC(1), CG_A1, WORLD_UID_A, "");
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
 	pod.asked_ns = SEC(20) + MSEC(2);
@@ -85,7 +85,7 @@ static void test_known_is_enough(void **state)
 	world_managed(&w, SEC(20) + MSEC(21), CG_A2, &P_A2, 15);
 	world_answer(&w, SEC(20) + MSEC(22), CG_A1, WORLD_UID_A, "");
 	assert_int_equal(world_stop(&w)->pod_terminating, TRI_FALSE);
-	/* Yes holds from whenever it was told. */
+	/* Yes holds, whenever it was answered. */
 	pod.deleting = true;
 	world_say_pod(&w, SEC(20) + MSEC(30), &pod);
 	world_clear(&w);
@@ -206,7 +206,7 @@ int main(void)
 		CLAIM("what is known of a pod is not waited for", test_known_is_enough),
 		CLAIM("a question that nobody could answer is asked again at the exit",
 		      test_asks_again),
-		CLAIM("a sandbox that was told of needs no other name", test_sandbox_named),
+		CLAIM("a sandbox that a source named needs no other name", test_sandbox_named),
 		CLAIM("a sandbox that nobody knew yet is asked for with the next container",
 		      test_sandbox_asked_again),
 		CLAIM("a question that was lost is asked again, later", test_lost_question),

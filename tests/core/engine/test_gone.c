@@ -202,7 +202,7 @@ static void test_id_again(void **state)
 	world_close(&w);
 }
 
-/* Its end is told by the removal alone. */
+/* Only the removal shows its end. */
 static void test_unseen(void **state)
 {
 	struct world w;
@@ -240,7 +240,7 @@ static void test_runtime_first(void **state)
 	world_close(&w);
 }
 
-/* With scope all what dies beside the init is told, too. */
+/* With scope all, what dies beside the init is reported, too. */
 static void test_child(void **state)
 {
 	const struct obs child = {

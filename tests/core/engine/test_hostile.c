@@ -85,7 +85,7 @@ static void read_pod_state(struct judge *j, const struct record_pod_state *p)
 	assert_true(p->pod.known && p->pod.uid);
 	assert_in_range(p->state, POD_STAGE_SYNC, POD_STAGE_FINISHED);
 	assert_in_range(p->previous, POD_STAGE_NONE, POD_STAGE_FINISHED);
-	/* A state is never told twice, and nothing goes back but into a new life. */
+	/* A state is never reported twice, and nothing goes back but into a new life. */
 	assert_true(p->previous < p->state || p->state == POD_STAGE_SYNC ||
 		    p->previous == POD_STAGE_FINISHED);
 	assert_non_null(pod_trigger_name(p->trigger));

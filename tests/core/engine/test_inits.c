@@ -110,7 +110,7 @@ static void test_exit_guess(void **state)
 	static const struct {
 		uint64_t next, next_start, empty;
 		bool asked;
-		uint64_t told; /* 0: it was none, and is not reported */
+		uint64_t reported; /* 0: it was none, and is not reported */
 		uint32_t gaps;
 	} rows[] = {
 		{SEC(21), SEC(15), 0, false, 0, 0},
@@ -140,12 +140,12 @@ static void test_exit_guess(void **state)
 		if (rows[i].next)
 			world_ranked(&w, rows[i].next, CG_A1, &next, GRACED_INIT_FIRST);
 		if (!rows[i].next && !rows[i].empty) {
-			world_timer(&w, rows[i].told - 1);
+			world_timer(&w, rows[i].reported - 1);
 			assert_int_equal(world_count(&w, RECORD_STOP), 0);
-			world_timer(&w, rows[i].told);
+			world_timer(&w, rows[i].reported);
 		}
-		assert_int_equal(world_count(&w, RECORD_STOP), rows[i].told != 0);
-		if (rows[i].told)
+		assert_int_equal(world_count(&w, RECORD_STOP), rows[i].reported != 0);
+		if (rows[i].reported)
 			assert_verdict(&w, rows[i].asked ? OUTCOME_GRACEFUL : OUTCOME_COMPLETED,
 				       rows[i].asked ? CAUSE_STOP_SIGNAL : CAUSE_SELF,
 				       GAP(INIT_GUESSED) | rows[i].gaps);

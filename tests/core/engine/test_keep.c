@@ -15,9 +15,9 @@ struct check {
 	const struct relay_run *run;
 };
 
-#define FAIL(c, format, ...)                                                                   \
-	fail_msg("%s: %zu of %zu, then %zu lost%s: " format, (c)->play->name, (c)->leg->at,    \
-		 (c)->relay->told.n, (c)->leg->lost, (c)->leg->incremental ? ", by bits" : "", \
+#define FAIL(c, format, ...)                                                                  \
+	fail_msg("%s: %zu of %zu, then %zu lost%s: " format, (c)->play->name, (c)->leg->at,   \
+		 (c)->relay->fed.n, (c)->leg->lost, (c)->leg->incremental ? ", by bits" : "", \
 		 __VA_ARGS__)
 
 static bool same_text(const char *a, const char *b)
@@ -43,7 +43,7 @@ static bool same_signal(const struct record_sigref *a, const struct record_sigre
 	       same_sender(&a->sender, &b->sender);
 }
 
-/* Of a crash that nobody was seen to cause it is not said any more that it did it itself. */
+/* After a restart, a crash without a known cause is no longer called the process's own. */
 static bool same_cause(const struct record_stop *want, const struct record_stop *got)
 {
 	if (want->cause == got->cause)
@@ -109,8 +109,8 @@ static size_t stops(const struct world *w)
 /* Where the record of that process's begin, or end, is. */
 static size_t place(const struct relay *relay, enum obs_type type, const struct record_stop *stop)
 {
-	for (size_t i = 0; i < relay->told.n; i++) {
-		const struct obs *obs = &relay->told.list[i];
+	for (size_t i = 0; i < relay->fed.n; i++) {
+		const struct obs *obs = &relay->fed.list[i];
 		const struct graced_proc *proc =
 			type == OBS_INIT ? &obs->init.proc : &obs->exit.proc;
 
@@ -124,7 +124,7 @@ static size_t place(const struct relay *relay, enum obs_type type, const struct 
 static bool is_made(const struct relay *relay, uint64_t id, size_t before)
 {
 	for (size_t i = 0; i < before; i++) {
-		const struct obs *obs = &relay->told.list[i];
+		const struct obs *obs = &relay->fed.list[i];
 
 		if ((obs->type == OBS_CGROUP_NEW || obs->type == OBS_CGROUP_FOUND) &&
 		    obs->cgroup.id == id)
@@ -140,8 +140,8 @@ static uint32_t late(const struct check *c, const struct record_stop *stop)
 	size_t begin = place(relay, OBS_INIT, stop), at = c->leg->at;
 
 	if (at < relay->attached || begin < at || begin == SIZE_MAX ||
-	    stop->process.start_ns > relay->told.list[at - 1].at_ns ||
-	    !is_made(relay, relay->told.list[begin].init.id, at))
+	    stop->process.start_ns > relay->fed.list[at - 1].at_ns ||
+	    !is_made(relay, relay->fed.list[begin].init.id, at))
 		return 0;
 	return GAP(ATTACHED_LATE);
 }
@@ -154,8 +154,9 @@ static void check_stops(const struct check *c)
 		const struct record_stop *got = NULL;
 		const char *why;
 
-		if (relay_told(c->run, want->id, &got) != 1)
-			FAIL(c, "%s told %zu times", want->id, relay_told(c->run, want->id, &got));
+		if (relay_count_stops(c->run, want->id, &got) != 1)
+			FAIL(c, "%s reported %zu times", want->id,
+			     relay_count_stops(c->run, want->id, &got));
 		why = difference(want, want->gaps | late(c, want), got);
 		if (why)
 			FAIL(c, "%s: %s: %s/%s, gaps %x", want->id, why, outcome_name(got->outcome),
@@ -180,7 +181,7 @@ static const struct record *nth(const struct world *a, const struct world *b, en
 static bool is_found_so(const struct check *c, const struct record_pod_state *want,
 			const struct record_pod_state *got)
 {
-	uint64_t at = c->leg->at ? c->relay->told.list[c->leg->at - 1].at_ns : 0;
+	uint64_t at = c->leg->at ? c->relay->fed.list[c->leg->at - 1].at_ns : 0;
 
 	return want->state == got->state && got->trigger == POD_RESTART && got->at_ns > at &&
 	       want->at_ns <= at + SEC(1);
@@ -231,7 +232,7 @@ static void each_split(void (*check)(const struct check *c))
 		struct relay relay;
 
 		relay_open(&relay, play->config, play->play);
-		for (size_t n = 0; n < 2 * relay.told.n; n++) {
+		for (size_t n = 0; n < 2 * relay.fed.n; n++) {
 			const struct relay_leg leg = {.at = n / 2, .incremental = n % 2};
 			struct relay_run run;
 
@@ -261,12 +262,12 @@ static void check_partial(const struct check *c, const struct record_stop *want)
 	size_t begin = place(c->relay, OBS_INIT, want), end = place(c->relay, OBS_EXIT, want);
 	size_t until = c->leg->at + c->leg->lost;
 	const struct record_stop *got = NULL;
-	size_t n = relay_told(c->run, want->id, &got);
+	size_t n = relay_count_stops(c->run, want->id, &got);
 	bool known = begin < c->leg->at || begin >= until;
 
 	/* One that came and went while nobody watched nobody can know of. */
 	if (n > 1 || (known && !n))
-		FAIL(c, "%s told %zu times", want->id, n);
+		FAIL(c, "%s reported %zu times", want->id, n);
 	if (!n || begin >= c->leg->at)
 		return;
 	/* Unless that was so long ago that the verdict does not depend on it. */
@@ -289,7 +290,7 @@ static bool is_listed(const struct check *c)
 	if (!config || !(config->sources >> META_KUBELET & 1))
 		return true;
 	for (size_t i = 0; i < c->leg->at; i++)
-		if (c->relay->told.list[i].type == OBS_LISTED)
+		if (c->relay->fed.list[i].type == OBS_LISTED)
 			return true;
 	return false;
 }
@@ -332,8 +333,8 @@ static void test_lost(void **state)
 		struct relay relay;
 
 		relay_open(&relay, play->config, play->play);
-		for (leg.at = relay.attached; leg.at < relay.told.n; leg.at++) {
-			for (leg.lost = 1; leg.at + leg.lost <= relay.told.n; leg.lost++) {
+		for (leg.at = relay.attached; leg.at < relay.fed.n; leg.at++) {
+			for (leg.lost = 1; leg.at + leg.lost <= relay.fed.n; leg.lost++) {
 				struct relay_run run;
 
 				leg.incremental = leg.lost % 2;
@@ -349,9 +350,9 @@ static void test_lost(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("wherever it is ended, another goes on, and each thing is told once as it was",
+		CLAIM("wherever it is ended, another goes on, and each thing is reported once as it was",
 		      test_nothing_lost),
-		CLAIM("whatever is lost in between, each is told once, and what is not known as such",
+		CLAIM("whatever is lost in between, each is reported once, and what is not known as such",
 		      test_lost),
 	};
 

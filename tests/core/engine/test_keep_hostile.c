@@ -20,7 +20,7 @@ static uint64_t scatter(uint64_t *seed)
 	return x ^ x >> 29;
 }
 
-/* Whatever was kept, what is told is of the forms that there are. */
+/* Whatever the checkpoint was, each record is well-formed. */
 static void assert_sound(const struct world *w)
 {
 	for (size_t i = 0; i < w->n_records; i++) {
@@ -126,7 +126,7 @@ static void spoil(struct obs_list *kept, uint64_t *seed)
 	}
 }
 
-/* No stop is told twice, and of what the first has told nothing is told again, spoilt or not. */
+/* No stop is reported twice, nor again what the first has reported, spoilt or not. */
 static void assert_once(const struct world *w)
 {
 	for (size_t i = 0; i < w->n_records; i++)
@@ -174,7 +174,7 @@ static void test_spoilt(void **state)
 			struct relay_leg leg = {.incremental = n % 2};
 			struct relay_run run;
 
-			leg.at = relay.attached + scatter(&seed) % (relay.told.n - relay.attached);
+			leg.at = relay.attached + scatter(&seed) % (relay.fed.n - relay.attached);
 			relay_run(&relay, &leg, &run);
 			for (int m = 0; m < 10; m++)
 				feed_spoilt(play, &run, &seed);

@@ -282,7 +282,7 @@ static bool check(const struct relay *relay, const struct relay_leg *leg)
 	bool complete;
 
 	relay_run(relay, leg, &run);
-	assert_int_equal(relay_told(&run, want->id, &got), 1);
+	assert_int_equal(relay_count_stops(&run, want->id, &got), 1);
 	complete = !got->gaps;
 	if (complete && !says_the_same(want, got))
 		fail_msg("%s/%s, not %s/%s: cut at %zu, %zu lost", outcome_name(got->outcome),
@@ -304,7 +304,7 @@ static void test_walks(void **state)
 		relay_open(&relay, walk_config, walk);
 		for (int n = 0; n < CUTS; n++) {
 			/* From the init to before its exit. */
-			size_t from = relay.attached + 1, to = relay.told.n - 2;
+			size_t from = relay.attached + 1, to = relay.fed.n - 2;
 			struct relay_leg leg = {.incremental = n % 2, .at = from + draw(to - from)};
 
 			leg.lost = draw(to - leg.at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/engine: what is told of lives and pods that a restart found in one state or
+/* Claims about core/engine: what is reported of lives and pods that a restart found in one state or
  * another. */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 static const struct engine_config GRACE_30 = {.scope = SCOPE_CONTAINERS,
 					      .assumed_grace_ns = SEC(30)};
 
-/* The same world, told by another engine that knows what this one keeps. */
+/* The same world with another engine, restored from this one's checkpoint. */
 static void restart(struct world *w, const struct engine_config *config)
 {
 	struct obs_list kept = {};
@@ -107,7 +107,7 @@ static void test_left(void **state)
 	world_close(&w);
 }
 
-static void test_told(void **state)
+static void test_reported(void **state)
 {
 	struct world w;
 
@@ -326,7 +326,7 @@ static void test_inside(void **state)
 	world_close(&w);
 }
 
-/* Nothing is told before it is known which boot this is. */
+/* Nothing is reported before it is known which boot this is. */
 static void test_other_boot(void **state)
 {
 	struct obs_list kept = {};
@@ -658,7 +658,7 @@ int main(void)
 		CLAIM("one without an init that is gone has ended, too", test_init_unseen),
 		CLAIM("one without an init that was reported is not reported again",
 		      test_unseen_reported),
-		CLAIM("what was told stays told", test_told),
+		CLAIM("what was reported is not reported again", test_reported),
 		CLAIM("a verdict that only waited lacks nothing", test_waited),
 		CLAIM("an exit that was seen is judged as it was seen", test_crashed),
 		CLAIM("another init ends one life and begins another", test_other_init),
@@ -683,7 +683,7 @@ int main(void)
 		      test_pod_gone),
 		CLAIM("a pod that the first new list lacks is not listed any more",
 		      test_pod_unlisted),
-		CLAIM("a pod that is still listed goes on, and nothing is told of it",
+		CLAIM("a pod that is still listed goes on, and nothing is reported of it",
 		      test_pod_listed),
 	};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/engine: wherever a random walk of containers is cut, each stop is told once. */
+/* Claims about core/engine: wherever a random walk of containers is cut, each stop is reported
+ * once. */
 #include <string.h>
 
 #include "lib/claim.h"
@@ -98,9 +99,9 @@ static void walk(struct world *w)
 
 static size_t begin_of(const struct relay *relay, const struct record_stop *stop)
 {
-	for (size_t i = 0; i < relay->told.n; i++)
-		if (relay->told.list[i].type == OBS_INIT &&
-		    relay->told.list[i].init.proc.pid == stop->process.pid)
+	for (size_t i = 0; i < relay->fed.n; i++)
+		if (relay->fed.list[i].type == OBS_INIT &&
+		    relay->fed.list[i].init.proc.pid == stop->process.pid)
 			return i;
 	fail_msg("%s never began", stop->id);
 	return 0;
@@ -114,11 +115,11 @@ static void check(const struct relay *relay, const struct relay_leg *leg)
 	for (size_t i = 0; i < world_count(&relay->whole, RECORD_STOP); i++) {
 		const struct record_stop *want = &world_record(&relay->whole, RECORD_STOP, i)->stop;
 		const struct record_stop *got = NULL;
-		size_t n = relay_told(&run, want->id, &got), at = begin_of(relay, want);
+		size_t n = relay_count_stops(&run, want->id, &got), at = begin_of(relay, want);
 
 		if (n > 1 || (!n && (at < leg->at || at >= leg->at + leg->lost)))
-			fail_msg("seed %d: %s told %zu times, cut at %zu, %zu lost", SEED, want->id,
-				 n, leg->at, leg->lost);
+			fail_msg("seed %d: %s reported %zu times, cut at %zu, %zu lost", SEED,
+				 want->id, n, leg->at, leg->lost);
 		if (n && !leg->lost && got->outcome != want->outcome)
 			fail_msg("seed %d: %s is %s, cut at %zu", SEED, want->id,
 				 outcome_name(got->outcome), leg->at);
@@ -137,8 +138,8 @@ static void test_walk(void **state)
 		for (int n = 0; n < CUTS; n++) {
 			struct relay_leg leg = {.incremental = n % 2};
 
-			leg.at = relay.attached + draw(relay.told.n - relay.attached);
-			leg.lost = n % 3 ? draw(relay.told.n - leg.at) : 0;
+			leg.at = relay.attached + draw(relay.fed.n - relay.attached);
+			leg.lost = n % 3 ? draw(relay.fed.n - leg.at) : 0;
 			check(&relay, &leg);
 		}
 		relay_close(&relay);
@@ -148,7 +149,7 @@ static void test_walk(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("each stop of a random walk is told once, wherever it is cut", test_walk),
+		CLAIM("each stop of a random walk is reported once, wherever it is cut", test_walk),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: relays of random walks", tests, NULL,

@@ -112,7 +112,7 @@ static void test_stops(void **state)
 		{FAILED, FAILED, GAP(SOURCE_FAILED)},
 		{FAILED, SHED, GAP(SOURCE_FAILED) | GAP(SHED)},
 		{FAILED, SILENT, GAP(SOURCE_FAILED) | GAP(NAME_LATE)},
-		/* Of what is not named by then the kubelet's word is all that there can be. */
+		/* For an unnamed container, the kubelet's answer is the last possible. */
 		{FAILED, FOUND, GAP(SOURCE_FAILED)},
 		{FOUND, ABSENT, 0},
 		{FOUND, FOUND, 0},

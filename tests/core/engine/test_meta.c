@@ -355,7 +355,7 @@ static void test_quadlet(void **state)
 static void test_delivered(void **state)
 {
 	static const struct {
-		uint64_t stop_at, told;
+		uint64_t stop_at, deliver;
 	} want[] = {{SEC(20), SEC(20) + 7}, {SEC(19), 0}, {0, 0}};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -373,7 +373,7 @@ static void test_delivered(void **state)
 		world_tell(&w, &exit);
 		world_empty(&w, SEC(21) + 1000, CG_A1);
 		world_timer(&w, SEC(22));
-		assert_int_equal(world_stop(&w)->deliver_ns, want[i].told);
+		assert_int_equal(world_stop(&w)->deliver_ns, want[i].deliver);
 		world_close(&w);
 	}
 }
@@ -382,7 +382,7 @@ static void test_reaped(void **state)
 {
 	static const struct {
 		bool comes;
-		uint64_t told_at;
+		uint64_t due_after;
 	} want[] = {{true, MSEC(2)}, {false, MSEC(5) + 1000}};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -403,7 +403,7 @@ static void test_reaped(void **state)
 		if (want[i].comes)
 			world_tell(&w, &reaped);
 		else
-			world_timer(&w, SEC(21) + want[i].told_at);
+			world_timer(&w, SEC(21) + want[i].due_after);
 		assert_int_equal(world_stop(&w)->reap_ns, want[i].comes ? reaped.at_ns : 0);
 		world_close(&w);
 	}
@@ -437,18 +437,19 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a stop carries pod, workload, container, image and grace", test_described),
 		CLAIM("early is judged by the grace there really was", test_early),
-		CLAIM("what was told before the stop says nothing of the pod's future",
+		CLAIM("what was provided before the stop says nothing of the pod's future",
 		      test_old_news),
 		CLAIM("a verdict waits for what its pod is about to do", test_waits_for_pod),
 		CLAIM("a container's own stop signal asks it to stop, and no other",
 		      test_own_signal),
 		CLAIM("who places a container in another pod is not believed", test_liar),
-		CLAIM("a sandbox is told from a container, and has no grace", test_sandbox),
+		CLAIM("a sandbox is distinguished from a container, and has no grace",
+		      test_sandbox),
 		CLAIM("the runtime's word of an exit is set beside the kernel's, once",
 		      test_runtime_exit),
 		CLAIM("an exit that went unseen has the runtime's code, and no other verdict",
 		      test_unseen),
-		CLAIM("what init passed on is told: what, to whom, how late", test_forwarded),
+		CLAIM("what init passed on is reported: what, to whom, how late", test_forwarded),
 		CLAIM("outside pods a container has one source's namespace and workload, in one none",
 		      test_group),
 		CLAIM("the container of a quadlet has its unit as workload", test_quadlet),

@@ -6,7 +6,7 @@
 #include "lib/engine/world.h"
 
 /* The memory of init ran out at some level; the record of the kill came before. */
-static void oom_kill(struct world *w, bool told, uint64_t level, uint32_t flags)
+static void oom_kill(struct world *w, bool recorded, uint64_t level, uint32_t flags)
 {
 	const struct obs oom = {
 		.type = OBS_OOM,
@@ -32,7 +32,7 @@ static void oom_kill(struct world *w, bool told, uint64_t level, uint32_t flags)
 				  .from = &P_B1,
 				  .to = &P_A1,
 				  .flags = GRACED_SIG_INFO_PRIV | GRACED_SIG_GROUP});
-	if (told)
+	if (recorded)
 		world_tell(w, &oom);
 	world_tell(w, &exit);
 	world_empty_counted(w, SEC(21), CG_A1, &exit.exit.counts);
@@ -42,7 +42,7 @@ static void test_oom(void **state)
 {
 	static const struct {
 		const char *what;
-		bool told;
+		bool recorded;
 		uint64_t level;
 		uint32_t flags;
 		enum cause cause;
@@ -57,7 +57,7 @@ static void test_oom(void **state)
 		{"a limit above the pod", true, CG_KUBEPODS, GRACED_OOM_LEVEL_KNOWN, CAUSE_OOM_NODE,
 		 0},
 		{"the whole node", true, 0, GRACED_OOM_LEVEL_KNOWN, CAUSE_OOM_NODE, 0},
-		{"a level not told", true, CG_A1, 0, CAUSE_OOM_UNKNOWN, GAP(OOM_LEVEL)},
+		{"an unknown level", true, CG_A1, 0, CAUSE_OOM_UNKNOWN, GAP(OOM_LEVEL)},
 		{"a cgroup nobody knows", true, 4711, GRACED_OOM_LEVEL_KNOWN, CAUSE_OOM_UNKNOWN,
 		 GAP(OOM_LEVEL)},
 		{"the OOM's record lost", false, 0, 0, CAUSE_OOM_UNKNOWN, GAP(OOM_LEVEL)},
@@ -68,14 +68,14 @@ static void test_oom(void **state)
 		struct world w;
 
 		world_open(&w, NULL);
-		oom_kill(&w, want[i].told, want[i].level, want[i].flags);
+		oom_kill(&w, want[i].recorded, want[i].level, want[i].flags);
 		s = world_stop(&w);
 		if (s->outcome != OUTCOME_OOM_KILLED || s->cause != want[i].cause ||
 		    s->gaps != want[i].gaps)
 			fail_msg("%s: %s/%s, gaps %x", want[i].what, outcome_name(s->outcome),
 				 cause_name(s->cause), s->gaps);
 		assert_int_equal(s->oom_kills, 1);
-		assert_int_equal(world_count(&w, RECORD_OOM), want[i].told);
+		assert_int_equal(world_count(&w, RECORD_OOM), want[i].recorded);
 		world_close(&w);
 	}
 }

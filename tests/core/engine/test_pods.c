@@ -334,8 +334,8 @@ static void test_static_left(void **state)
 	}
 }
 
-/* It began before the last end of the others, though that is told later; and before that nothing is
- * over. */
+/* It began before the last end of the others, though that is reported later; and before that
+ * nothing is over. */
 static void test_not_again(void **state)
 {
 	struct graced_proc proc = again(SEC(24) - 1);
@@ -593,7 +593,7 @@ static void test_early_restart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a deleted pod's life is told with the kernel's times", test_deleted),
+		CLAIM("a deleted pod's life is reported with the kernel's times", test_deleted),
 		CLAIM("a pod is not over before its last process and its last cgroup",
 		      test_not_early),
 		CLAIM("a pod whose own cgroup is empty goes on while a container beside that runs",

@@ -116,7 +116,7 @@ static void test_name_awaited(void **state)
 	world_say_pod(&w, SEC(11), &pod);
 	assert_moves(&w, MOVE(SYNC, STARTED, SEC(10)));
 	assert_string_equal(world_move(&w, 0)->pod.name, "web-0");
-	/* Of one that nobody names it is told with the end of the trace. */
+	/* An unnamed pod is reported at the end of the trace. */
 	world_init(&w, SEC(12), CG_B1, &P_B1);
 	assert_int_equal(world_count(&w, RECORD_POD), 1);
 	world_tell(&w, &(struct obs){.type = OBS_END, .at_ns = SEC(13)});
@@ -132,7 +132,7 @@ int main(void)
 		CLAIM("crashes and failed probes end no pod that nobody lists", test_restarts),
 		CLAIM("a pod lives again with a new sandbox", test_new_sandbox),
 		CLAIM("a pod without a sandbox ends with its cgroups", test_no_sandbox),
-		CLAIM("that a pod is there is told with its name", test_name_awaited),
+		CLAIM("a new pod is reported with its name", test_name_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void lists_not(struct world *w, uint64_t at, enum meta_source source)
 	lists(w, at, (struct meta_pod){.source = source, .uid = WORLD_UID_A, .gone = true});
 }
 
-/* Listed by both at 12 s, of which nothing is told any more. */
+/* Listed by both at 12 s; the records so far are cleared. */
 static void open_both(struct world *w)
 {
 	world_open_pod_by(w, &BOTH_ASKED);
@@ -147,7 +147,7 @@ static void test_orphan(void **state)
 	world_close(&w);
 }
 
-/* Who is asked when a pod's container is told to stop. */
+/* Who is queried when a pod's container is asked to stop. */
 static void test_asked(void **state)
 {
 	struct world w;

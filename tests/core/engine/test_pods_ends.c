@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/engine: what is told to have ended a pod that the kubelet lists. */
+/* Claims about core/engine: what is reported to have ended a pod that the kubelet lists. */
 #include <string.h>
 
 #include "lib/claim.h"
@@ -33,7 +33,7 @@ static void end_all(struct world *w)
 	world_pod_removed(w, SEC(25));
 }
 
-/* Of the 3 s after which it is awaited no longer. */
+/* Expects the end of the 3 s after which it is awaited no longer. */
 static void assert_wakes(const struct world *w, uint64_t at)
 {
 	const struct effect *wake = world_effect(w, EFFECT_WAKE_AT);
@@ -115,7 +115,7 @@ static void test_not_heard(void **state)
 	world_timer(&w, SEC(28));
 	assert_moves(&w, MOVE(TERMINATING, CGROUP_REMOVED, SEC(20)),
 		     MOVE(TERMINATED, LAST_EXIT, SEC(23)), MOVE(FINISHED, CGROUP_REMOVED, SEC(25)));
-	/* What was told is told. */
+	/* A report is final. */
 	pod = failed(META_END_EVICTED, 0);
 	world_lists(&w, SEC(40), &pod);
 	assert_int_equal(world_count(&w, RECORD_POD), 3);
@@ -172,7 +172,7 @@ static void test_gone(void **state)
 	world_close(&w);
 }
 
-/* Who was told to go before it was evicted goes for that. */
+/* A pod deleted before it was evicted ends by the deletion. */
 static void test_deleted_first(void **state)
 {
 	struct meta_pod pod = world_pod_deleted(SEC(20), SEC(30));
@@ -190,12 +190,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("a pod that the kubelet failed ends for the kubelet's reason", test_reasons),
-		CLAIM("an eviction that is told first begins when it was told",
+		CLAIM("an eviction that is listed first begins when it was listed",
 		      test_evicted_at_once),
-		CLAIM("an eviction that is told last is awaited, and begins with the stop",
+		CLAIM("an eviction that is listed last is awaited, and begins with the stop",
 		      test_evicted_awaited),
 		CLAIM("who hears of no reason tells what was seen after 3 s", test_not_heard),
-		CLAIM("what is awaited is told at the end", test_end),
+		CLAIM("what is awaited is reported at the end", test_end),
 		CLAIM("a pod that lives again is awaited no longer", test_lives_again),
 		CLAIM("a pod that is listed no more is awaited no longer", test_gone),
 		CLAIM("a deletion comes before an eviction", test_deleted_first),

@@ -7,7 +7,7 @@
 
 static const struct move BEGAN = MOVE(SYNC, STARTED, SEC(9));
 
-/* Of the exit and of the emptiness there is no record: the removal tells that it is over. */
+/* Exit and emptiness have no record: the removal shows that the pod is over. */
 static void test_lost(void **state)
 {
 	struct meta_pod pod = world_pod_a();

@@ -73,7 +73,7 @@ static void test_view(void **state)
 	assert_int_equal(view.since_ns, SEC(9));
 	world_stop_sandbox(&w, SEC(20));
 	assert_false(world_view(&w, WORLD_UID_A).sandbox_running);
-	/* Of one that is not listed nobody says whether it is Ready. */
+	/* No source knows whether an unlisted pod is Ready. */
 	world_lists_not(&w, SEC(21));
 	view = world_view(&w, WORLD_UID_A);
 	assert_string_equal(view.name, "web-0");
@@ -199,23 +199,23 @@ static void take(void *userdata, const struct effect *effect)
 
 static uint64_t tell(struct engine *engine, const struct obs *obs)
 {
-	uint64_t told = 0;
+	uint64_t reports = 0;
 
-	assert_int_equal(engine_step(engine, obs, take, &told), 0);
-	return told;
+	assert_int_equal(engine_step(engine, obs, take, &reports), 0);
+	return reports;
 }
 
 static uint64_t list_all(struct engine *engine, uint64_t at, uint32_t n)
 {
 	struct obs obs = {.type = OBS_POD, .at_ns = at};
-	uint64_t told = 0;
+	uint64_t reports = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		obs.pod = one_of(i);
-		told += tell(engine, &obs);
+		reports += tell(engine, &obs);
 	}
 	obs = (struct obs){.type = OBS_LISTED, .at_ns = at, .listed = {at, META_KUBELET}};
-	return told + tell(engine, &obs);
+	return reports + tell(engine, &obs);
 }
 
 static void test_many(void **state)

@@ -41,7 +41,7 @@ static void test_ready_measured(void **state)
 	world_close(&w);
 }
 
-/* Its deletion is told before its containers are: a hook runs first. */
+/* The deletion is known before the stop signals: a hook runs first. */
 static void test_ready_until_gone(void **state)
 {
 	const struct record_pod_ready *ready;
@@ -95,7 +95,7 @@ static void test_ready_not_measured(void **state)
 	struct meta_pod pod;
 	struct world w;
 
-	/* It was not Ready when it was told to stop. */
+	/* It was not Ready when it was asked to stop. */
 	world_open_ready(&w);
 	pod = world_pod_ready(world_pod_a(), false);
 	world_lists(&w, SEC(15), &pod);
@@ -121,7 +121,7 @@ static void test_ready_not_measured(void **state)
 	world_close(&w);
 }
 
-/* Nobody told its container to stop, and a sandbox serves nobody. */
+/* No stop of its container was requested, and a sandbox serves no client. */
 static void test_ready_completed(void **state)
 {
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
@@ -207,7 +207,7 @@ static void test_ready_between(void **state)
 	}
 }
 
-/* The same world, told by another engine that knows what this one keeps. */
+/* The same world with another engine, restored from this one's checkpoint. */
 static void restart(struct world *w, uint64_t at)
 {
 	struct obs_list kept = {};
@@ -454,7 +454,7 @@ static void test_ready_followed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("how long a pod is Ready while it stops is told by the lists' times",
+		CLAIM("how long a pod is Ready while it stops is known by the lists' times",
 		      test_ready_measured),
 		CLAIM("a pod that goes while Ready was so until it was gone",
 		      test_ready_until_gone),

@@ -129,7 +129,7 @@ static void test_signal(void **state)
 	const uint32_t deaf = GRACED_SIG_SHIELDED | GRACED_SIG_DFL;
 	static const struct {
 		uint32_t sig;
-		bool told;
+		bool recorded;
 	} numbers[] = {{1, false},  {2, true},	{3, true},   {6, false}, {9, true},
 		       {10, false}, {15, true}, {36, false}, {37, true}, {64, false}};
 	struct world w;
@@ -144,8 +144,8 @@ static void test_signal(void **state)
 					  .from = &P_SHELL,
 					  .to = &P_A1,
 					  .flags = deaf | GRACED_SIG_GROUP | GRACED_SIG_BLOCKED});
-		assert_int_equal(world_count(&w, RECORD_SIGNAL), numbers[i].told);
-		if (numbers[i].told) {
+		assert_int_equal(world_count(&w, RECORD_SIGNAL), numbers[i].recorded);
+		if (numbers[i].recorded) {
 			const struct record_signal *s = &world_record(&w, RECORD_SIGNAL, 0)->signal;
 
 			assert_int_equal(s->number, numbers[i].sig);
@@ -174,7 +174,7 @@ static void test_deaf(void **state)
 				  .from = &P_SHIM,
 				  .to = &P_A1,
 				  .flags = GRACED_SIG_SHIELDED | GRACED_SIG_DFL});
-	/* Known at once, and told again with the verdict. */
+	/* Known at once, and reported again with the verdict. */
 	assert_true(world_record(&w, RECORD_SIGNAL, 0)->signal.deaf);
 	world_managed(&w, SEC(50), CG_A1, &P_A1, 9);
 	world_exit(&w, SEC(51), CG_A1, &P_A1, 9);
@@ -271,9 +271,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a stop record says all that is known of the stop", test_stop),
-		CLAIM("a process is told as it was at its exit", test_as_at_the_exit),
-		CLAIM("a sender is told with its pod, container and cgroup", test_sender),
-		CLAIM("stop signals and SIGKILL are told as they were generated", test_signal),
+		CLAIM("a process is reported as it was at its exit", test_as_at_the_exit),
+		CLAIM("a sender is reported with its pod, container and cgroup", test_sender),
+		CLAIM("stop signals and SIGKILL are reported as they were generated", test_signal),
 		CLAIM("deaf is known at the signal and stays in the verdict", test_deaf),
 		CLAIM("a clock step moves the wall time and no duration", test_clock),
 		CLAIM("the tracer tells of itself once", test_of_the_tracer),

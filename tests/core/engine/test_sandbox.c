@@ -309,7 +309,7 @@ struct scene {
 	uint64_t killed, a1_gone;
 	struct list again;
 	bool another; /* besides X, as old as X, and not listed */
-	bool told;    /* ... which Docker says is the sandbox */
+	bool sandbox; /* ... which Docker says is the sandbox */
 	bool other;   /* ... or a container */
 	bool known;
 };
@@ -332,7 +332,7 @@ static void play(const struct scene *s)
 	}
 	if (s->other)
 		c.kind = META_KIND_CONTAINER;
-	if (s->told || s->other)
+	if (s->sandbox || s->other)
 		world_say_container(&w, SEC(8), &c);
 	world_made(&w, s->x_start, CG_X, CG_POD_A, WORLD_ID_X);
 	if (s->x_start < SEC(10))
@@ -383,7 +383,7 @@ static void test_list(void **state)
 		{"two are missing in the list", SEC(9), RANKS, LISTED_AT(12), SEC(20),
 		 .another = true},
 		{"another is known to be the sandbox", SEC(9), RANKS, LISTED_AT(12), SEC(20),
-		 .another = true, .told = true},
+		 .another = true, .sandbox = true},
 		{"another is missing, and known to be a container", SEC(9), RANKS, LISTED_AT(12),
 		 SEC(20), .another = true, .other = true, .known = true},
 		{"a later list, after its end, lacks it as well", SEC(9), RANKS, LISTED_AT(12),

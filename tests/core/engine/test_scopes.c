@@ -333,7 +333,7 @@ static void test_all_attached_late(void **state)
 	world_close(&w);
 }
 
-/* Thousands of processes survive a signal, and their ends are told by nobody. */
+/* Thousands of processes survive a signal, and their ends are never reported. */
 static void test_all_bounded(void **state)
 {
 	struct graced_proc p = P_SHELL;
@@ -412,7 +412,7 @@ int main(void)
 		CLAIM("a service is named by its unit", test_services),
 		CLAIM("a service that restarts at once loses neither life", test_service_restarts),
 		CLAIM("scope all judges any process that died of a signal", test_all),
-		CLAIM("a process is told with the container or the cgroup it was in",
+		CLAIM("a process is reported with the container or the cgroup it was in",
 		      test_all_names_what_it_is_in),
 		CLAIM("scope all tells no exit by code", test_all_but_exits),
 		CLAIM("what was taken for an init and is none is a process",

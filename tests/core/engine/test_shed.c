@@ -134,8 +134,7 @@ static void test_unknown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("what was shed of a container is told as a gap, in its evidence alone",
-		      test_shed),
+		CLAIM("what was shed of a container is a gap, in its evidence alone", test_shed),
 		CLAIM("shedding for a while is a gap for that life only", test_for_a_while),
 		CLAIM("a life that begins while its container is shed has the gap", test_before),
 		CLAIM("a death of a signal nobody saw is not put down to the container itself",

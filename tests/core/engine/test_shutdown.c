@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about the engine in a node's shutdown: what the sequencer is told of pods and their
+/* Claims about the engine in a node's shutdown: what the sequencer gets of pods and their
  * containers, and what comes of what it wants. Its own rules are test_shutdown's. */
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void test_overdue(void **state)
 	world_close(&w);
 }
 
-/* A hook ran when the shutdown began; the runtime was then told to wait for 45 s. */
+/* A hook ran when the shutdown began; the runtime was then asked to wait for 45 s. */
 static void test_deleted_before(void **state)
 {
 	struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(1), SEC(45));
@@ -83,7 +83,7 @@ static void test_deleted_before(void **state)
 }
 
 /* Whether a pod is being deleted, and with which period, counts only where a source says it. */
-static void test_deleted_as_told(void **state)
+static void test_deleted_as_reported(void **state)
 {
 	static const struct {
 		uint32_t known;
@@ -423,17 +423,18 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("where nobody asked for it a shutdown is nobody's business",
 		      test_nobody_asked),
-		CLAIM("an announcement is told with what lives then, sandboxes aside",
+		CLAIM("an announcement is reported with what lives then, sandboxes aside",
 		      test_announced),
 		CLAIM("what only looks like a sandbox is waited for", test_guessed_sandbox),
 		CLAIM("a container is ended when its group's time and the slack are over",
 		      test_overdue),
 		CLAIM("but not before the time that its pod's deletion gave it",
 		      test_deleted_before),
-		CLAIM("but not one that only somebody else told to stop", test_not_by_the_runtime),
+		CLAIM("but not one that only another sender asked to stop",
+		      test_not_by_the_runtime),
 		CLAIM("nor one that the runtime has killed", test_killed_by_the_runtime),
 		CLAIM("a deletion counts where a source says so, and kills nothing without its period",
-		      test_deleted_as_told),
+		      test_deleted_as_reported),
 		CLAIM("the lock stays until the status is terminal and not Ready", test_status),
 		CLAIM("or the pod's object is gone", test_object_gone),
 		CLAIM("all locks of others are counted, also those beyond the list",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about the engine in a node's shutdown: who does not hear its stop signal, and whether
- * anybody else in its container was told. */
+ * another process in its container was signalled. */
 #include "lib/claim.h"
 #include "lib/engine/relay.h"
 #include "lib/engine/world_pods.h"
@@ -36,12 +36,12 @@ static void look(struct world *w, uint64_t at, bool looked, uint64_t signalled_n
 	assert_int_equal(world_tell(w, &obs), 0);
 }
 
-/* Nothing in it has been told, or not since this shutdown began. */
+/* No process in it was signalled, or not since this shutdown began. */
 static void test_deaf(void **state)
 {
-	static const uint64_t told[] = {0, ANNOUNCED - 1};
+	static const uint64_t signalled[] = {0, ANNOUNCED - 1};
 
-	for (size_t i = 0; i < LEN(told); i++) {
+	for (size_t i = 0; i < LEN(signalled); i++) {
 		struct world w;
 
 		shutworld_open(&w, SHUTDOWN_ASSIST, SEC(2));
@@ -53,7 +53,7 @@ static void test_deaf(void **state)
 		assert_int_equal(world_effects(&w, EFFECT_READ_COUNTS), 1);
 		assert_int_equal(world_effect(&w, EFFECT_READ_COUNTS)->id, CG_A1);
 		assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
-		look(&w, ASKED + SEC(2) + MSEC(1), true, told[i]);
+		look(&w, ASKED + SEC(2) + MSEC(1), true, signalled[i]);
 		assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
 		assert_int_equal(world_effect(&w, EFFECT_KILL)->id, CG_A1);
 		assert_true(shutworld_step(&w, SHUTDOWN_REPORT_KILLED)->step.deaf);
@@ -61,7 +61,7 @@ static void test_deaf(void **state)
 	}
 }
 
-static void test_deaf_others_told(void **state)
+static void test_deaf_others_signalled(void **state)
 {
 	struct world w;
 
@@ -79,8 +79,8 @@ static void test_deaf_others_told(void **state)
 	world_close(&w);
 }
 
-/* The pod was deleted before, and a hook has told its processes since. */
-static void test_deaf_hook_told(void **state)
+/* The pod was deleted before, and a hook has signalled its processes since. */
+static void test_deaf_hook_signalled(void **state)
 {
 	struct meta_pod pod = world_pod_deleted(ANNOUNCED - SEC(3), SEC(45));
 	struct world w;
@@ -271,11 +271,12 @@ static void test_cause_restart(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a deaf container is ended early when a look at its others finds nobody told",
+		CLAIM("a deaf container is ended early when a look at its others finds none signalled",
 		      test_deaf),
-		CLAIM("but has its own time when one of them was told", test_deaf_others_told),
+		CLAIM("but has its own time when one of them was signalled",
+		      test_deaf_others_signalled),
 		CLAIM("or when that was before, by a hook of its pod's deletion",
-		      test_deaf_hook_told),
+		      test_deaf_hook_signalled),
 		CLAIM("or when it has a preStop hook, that only its own time ends", test_deaf_hook),
 		CLAIM("nobody is ended early whom nobody has looked at", test_deaf_unseen),
 		CLAIM("nobody looks without the wish, in observe, or at who heard",

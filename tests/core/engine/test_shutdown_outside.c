@@ -124,7 +124,7 @@ static void test_order(void **state)
 
 	open_by(&w, both);
 	announce(&w);
-	/* Of the service no timeout is known: it has its group's. */
+	/* The service's timeout is unknown: it has its group's. */
 	expect(&w, EFFECT_STOP, CG_WEB);
 	assert_int_equal(world_effect(&w, EFFECT_STOP)->at_ns, SEC(20));
 	assert_string_equal(world_effect(&w, EFFECT_STOP)->pod_uid, "");

@@ -61,7 +61,7 @@ static void begin(struct world *w, enum shutdown_mode mode, uint32_t sources)
 	world_clear(w);
 }
 
-/* The clock goes on to that moment; whoever asks for the holders is told. */
+/* The clock goes on to that moment; a request for the holders is answered. */
 static void pass(struct world *w, uint64_t until)
 {
 	const struct effect *wake;
@@ -211,7 +211,7 @@ static void test_who_counts(void **state)
 	}
 }
 
-/* Of static pods the API has but images. */
+/* The API has only images of static pods. */
 static void test_each_source(void **state)
 {
 	struct meta_pod pod = world_pod_ready(world_pod_a(), true);

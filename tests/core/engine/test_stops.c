@@ -85,7 +85,7 @@ static void test_exited(void **state)
 		 EXIT(0),
 		 OUTCOME_COMPLETED,
 		 CAUSE_SELF},
-		{"told by its own child with a signal that asks nothing",
+		{"signalled by its own child, with a signal that is no request",
 		 0,
 		 {{0, 10, BY_A1_CHILD, 0, 0}},
 		 SEC(1),
@@ -208,7 +208,7 @@ static void test_lapse(void **state)
 {
 	static const struct {
 		uint64_t grace, exit_after;
-		bool told; /* by a timer that it has lapsed, or only by the times */
+		bool timer; /* fires at the exit, or only the times show the lapse */
 		bool open;
 	} want[] = {
 		{0, SEC(600) - 1, true, true},	      {0, SEC(600), true, false},
@@ -228,7 +228,7 @@ static void test_lapse(void **state)
 		world_managed(&w, AT_STOP, CG_A1, &P_A1, 15);
 		wake = world_effect(&w, EFFECT_WAKE_AT);
 		assert_int_equal(wake->at_ns, AT_STOP + (want[i].grace ? SEC(120) : SEC(600)));
-		if (want[i].told)
+		if (want[i].timer)
 			world_timer(&w, AT_STOP + want[i].exit_after);
 		world_exit(&w, AT_STOP + want[i].exit_after, CG_A1, &P_A1, EXIT(0));
 		world_empty(&w, AT_STOP + want[i].exit_after + 1, CG_A1);
@@ -309,9 +309,10 @@ int main(void)
 		      test_exited),
 		CLAIM("a second stop signal does not restart the clock, a manager's first does",
 		      test_repeats),
-		CLAIM("a request lapses by its time, whether a timer told so or not", test_lapse),
+		CLAIM("a request lapses by its time, with a timer or without", test_lapse),
 		CLAIM("a kill after the lapse came without a request", test_kill_after_the_lapse),
-		CLAIM("what is passed on is told of the request that counts", test_forwards_anew),
+		CLAIM("what is passed on is reported of the request that counts",
+		      test_forwards_anew),
 		CLAIM("a second life in the same cgroup is judged on its own", test_two_lives),
 	};
 

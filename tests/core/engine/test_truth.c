@@ -3,12 +3,12 @@
 #include "lib/claim.h"
 #include "lib/engine/world_pods.h"
 
-#define US(n)	  ((uint64_t)(n)*1000)
-#define CG_UNTOLD 96
-#define BIT(kind) DISCREPANCY_BIT(DISCREPANCY_##kind)
-#define ID(rest)  WORLD_BOOT "/" WORLD_UID_A "/" rest
+#define US(n)	   ((uint64_t)(n)*1000)
+#define CG_UNKNOWN 96
+#define BIT(kind)  DISCREPANCY_BIT(DISCREPANCY_##kind)
+#define ID(rest)   WORLD_BOOT "/" WORLD_UID_A "/" rest
 
-static size_t told(const struct world *w, enum discrepancy kind)
+static size_t count(const struct world *w, enum discrepancy kind)
 {
 	struct engine_stats stats;
 	size_t n = 0;
@@ -21,7 +21,7 @@ static size_t told(const struct world *w, enum discrepancy kind)
 	return n;
 }
 
-static void assert_nothing_told(const struct world *w)
+static void assert_no_discrepancy(const struct world *w)
 {
 	assert_int_equal(world_count(w, RECORD_DISCREPANCY), 0);
 	assert_int_equal(world_view(w, WORLD_UID_A).discrepancies, 0);
@@ -76,14 +76,14 @@ static void test_ready_while_terminal(void **state)
 	assert_int_equal(world_view(&w, WORLD_UID_A).discrepancies, BIT(READY_WHILE_TERMINAL));
 	pod.asked_ns = 0;
 	world_lists(&w, SEC(32), &pod);
-	assert_int_equal(told(&w, DISCREPANCY_READY_WHILE_TERMINAL), 1);
+	assert_int_equal(count(&w, DISCREPANCY_READY_WHILE_TERMINAL), 1);
 	pod.ready = false;
 	world_lists(&w, SEC(42), &pod);
 	assert_int_equal(world_view(&w, WORLD_UID_A).discrepancies, 0);
 	/* Again is another time. */
 	pod.ready = true;
 	world_lists(&w, SEC(52), &pod);
-	assert_int_equal(told(&w, DISCREPANCY_READY_WHILE_TERMINAL), 2);
+	assert_int_equal(count(&w, DISCREPANCY_READY_WHILE_TERMINAL), 2);
 	world_close(&w);
 }
 
@@ -101,7 +101,7 @@ static void test_object_gone(void **state)
 	asked = world_effects(&w, EFFECT_FIND_POD);
 	/* The kubelet is asked whether that is so now. */
 	wait_until(&w, SEC(26));
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), asked + 1);
 	world_listed(&w, SEC(27));
 	d = only(&w);
@@ -114,11 +114,11 @@ static void test_object_gone(void **state)
 	assert_int_equal(d->kernel.running, 1);
 	assert_string_equal(d->pod.name, "web-0");
 	world_listed(&w, SEC(51));
-	assert_int_equal(told(&w, DISCREPANCY_OBJECT_GONE), 1);
+	assert_int_equal(count(&w, DISCREPANCY_OBJECT_GONE), 1);
 	assert_int_equal(world_view(&w, WORLD_UID_A).discrepancies, BIT(OBJECT_GONE));
 	world_end_pod(&w, SEC(55));
 	world_listed(&w, SEC(81));
-	assert_int_equal(told(&w, DISCREPANCY_OBJECT_GONE), 1);
+	assert_int_equal(count(&w, DISCREPANCY_OBJECT_GONE), 1);
 	assert_int_equal(world_view(&w, WORLD_UID_A).stage, POD_STAGE_NONE);
 	world_close(&w);
 }
@@ -138,7 +138,7 @@ static void test_orphan(void **state)
 	/* Nobody was asked. */
 	world_open_pod(&w, false);
 	wait_until(&w, SEC(60));
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_close(&w);
 }
 
@@ -153,7 +153,7 @@ static void test_object_gone_in_time(void **state)
 	world_managed(&w, SEC(20) + MSEC(1), CG_A1, &P_A1, 15);
 	world_end_pod(&w, SEC(24));
 	wait_until(&w, SEC(60));
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_close(&w);
 	/* A static pod that is removed and added again, whenever the next list is. */
 	for (uint64_t at = SEC(23); at < SEC(60); at += SEC(15)) {
@@ -162,7 +162,7 @@ static void test_object_gone_in_time(void **state)
 		wait_until(&w, at);
 		world_lists(&w, at, &pod);
 		wait_until(&w, SEC(60));
-		assert_nothing_told(&w);
+		assert_no_discrepancy(&w);
 		world_close(&w);
 	}
 }
@@ -176,7 +176,7 @@ static void test_late_list(void **state)
 	world_open_ready(&w);
 	gone.asked_ns = SEC(20);
 	world_say_pod(&w, SEC(28), &gone);
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_listed(&w, SEC(29));
 	assert_int_equal(only(&w)->since_ns, SEC(20));
 	world_close(&w);
@@ -184,7 +184,7 @@ static void test_late_list(void **state)
 	world_open_ready(&w);
 	world_end_pod(&w, SEC(24));
 	world_say_pod(&w, SEC(28), &gone);
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_close(&w);
 	/* A pod that began after the question is none that is not listed. */
 	world_open_pod(&w, true);
@@ -192,7 +192,7 @@ static void test_late_list(void **state)
 				     .at_ns = SEC(12),
 				     .listed = {SEC(8), META_KUBELET}});
 	wait_until(&w, SEC(60));
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_close(&w);
 }
 
@@ -206,7 +206,7 @@ static void test_terminal_populated(void **state)
 	pod.phase = META_PHASE_FAILED;
 	world_lists(&w, SEC(20), &pod);
 	wait_until(&w, SEC(25) - 1);
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	wait_until(&w, SEC(25));
 	d = only(&w);
 	assert_int_equal(d->kind, DISCREPANCY_TERMINAL_POPULATED);
@@ -219,25 +219,25 @@ static void test_terminal_populated(void **state)
 	assert_int_equal(world_view(&w, WORLD_UID_A).discrepancies, BIT(TERMINAL_POPULATED));
 	world_empty(&w, SEC(27), CG_A1);
 	assert_int_equal(world_view(&w, WORLD_UID_A).discrepancies, 0);
-	assert_int_equal(told(&w, DISCREPANCY_TERMINAL_POPULATED), 1);
+	assert_int_equal(count(&w, DISCREPANCY_TERMINAL_POPULATED), 1);
 	world_close(&w);
 }
 
-/* A runtime's sandbox may run what it likes, and a container is one that somebody has told of. */
+/* A runtime's sandbox may run what it likes, and a container is one that a source has named. */
 static void test_terminal_sandbox(void **state)
 {
 	struct meta_pod pod = world_pod_ready(world_pod_a(), false);
 	struct world w;
 
 	world_open_ready(&w);
-	world_made(&w, SEC(13), CG_UNTOLD, CG_POD_A, HEX_64("f"));
-	world_init(&w, SEC(13), CG_UNTOLD, &P_A2);
+	world_made(&w, SEC(13), CG_UNKNOWN, CG_POD_A, HEX_64("f"));
+	world_init(&w, SEC(13), CG_UNKNOWN, &P_A2);
 	world_exit(&w, SEC(20), CG_A1, &P_A1, EXIT(0));
 	world_empty(&w, SEC(20) + US(1), CG_A1);
 	pod.phase = META_PHASE_SUCCEEDED;
 	world_lists(&w, SEC(21), &pod);
 	wait_until(&w, SEC(60));
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_close(&w);
 }
 
@@ -255,7 +255,7 @@ static void test_completed(void **state)
 	world_stop_sandbox(&w, SEC(51));
 	world_pod_empty(&w, SEC(52));
 	world_lists(&w, SEC(81), &pod);
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_close(&w);
 	/* It was evicted, and leaves within the moment. */
 	world_open_ready(&w);
@@ -263,7 +263,7 @@ static void test_completed(void **state)
 	world_lists(&w, SEC(20), &pod);
 	world_stop_a1(&w, SEC(23));
 	wait_until(&w, SEC(60));
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	world_close(&w);
 }
 
@@ -303,7 +303,7 @@ static void test_crash_loop(void **state)
 		world_init(&w, at + SEC(10), CG_A1, &proc);
 		wait_until(&w, at + SEC(19));
 	}
-	assert_nothing_told(&w);
+	assert_no_discrepancy(&w);
 	assert_int_equal(world_count(&w, RECORD_POD_READY), 0);
 	world_close(&w);
 }
@@ -311,14 +311,14 @@ static void test_crash_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("Ready in a terminal phase is told once each time",
+		CLAIM("Ready in a terminal phase is reported once each time",
 		      test_ready_while_terminal),
-		CLAIM("processes that outlive their pod's object are told", test_object_gone),
+		CLAIM("processes that outlive their pod's object are reported", test_object_gone),
 		CLAIM("so are those of a pod that was never listed", test_orphan),
 		CLAIM("a pod that goes a moment after its object is as it should be",
 		      test_object_gone_in_time),
 		CLAIM("a list counts from when it was asked for", test_late_list),
-		CLAIM("processes in a pod of terminal phase are told", test_terminal_populated),
+		CLAIM("processes in a pod of terminal phase are reported", test_terminal_populated),
 		CLAIM("who is not known to be a container may be the sandbox",
 		      test_terminal_sandbox),
 		CLAIM("a completed or evicted pod is as it should be", test_completed),

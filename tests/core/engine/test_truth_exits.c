@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/engine: how it holds what is told of exits against the kernel. */
+/* Claims about core/engine: how it compares reported exits with the kernel's. */
 #include <string.h>
 
 #include "lib/claim.h"
@@ -28,7 +28,7 @@ static struct meta_container ended(enum meta_source source, int32_t code, const 
 	return c;
 }
 
-static uint32_t told(const struct world *w)
+static uint32_t discrepancies(const struct world *w)
 {
 	uint32_t bits = 0;
 
@@ -41,7 +41,7 @@ static void test_each(void **state)
 {
 	const struct {
 		uint32_t status;
-		struct meta_container told;
+		struct meta_container reported;
 		enum discrepancy want; /* COUNT: none */
 	} cases[] = {
 		{EXIT(0), ended(META_CRI, 0, "Completed", WALL(SEC(20))), DISCREPANCY_COUNT},
@@ -68,13 +68,13 @@ static void test_each(void **state)
 				world_managed(&w, SEC(20) - 1000, CG_A1, &P_A1, 9);
 			world_exit(&w, SEC(20), CG_A1, &P_A1, cases[i].status);
 			if (early)
-				world_say_container(&w, SEC(20) + 500, &cases[i].told);
+				world_say_container(&w, SEC(20) + 500, &cases[i].reported);
 			world_empty(&w, SEC(20) + 1000, CG_A1);
 			world_timer(&w, SEC(20) + MSEC(250));
-			assert_int_equal(told(&w), early ? want : 0);
-			world_say_container(&w, SEC(21), &cases[i].told);
-			world_say_container(&w, SEC(51), &cases[i].told);
-			assert_int_equal(told(&w), want);
+			assert_int_equal(discrepancies(&w), early ? want : 0);
+			world_say_container(&w, SEC(21), &cases[i].reported);
+			world_say_container(&w, SEC(51), &cases[i].reported);
+			assert_int_equal(discrepancies(&w), want);
 			assert_int_equal(world_count(&w, RECORD_DISCREPANCY), want != 0);
 			assert_int_equal(world_view(&w, WORLD_UID_A).discrepancies, want);
 			world_close(&w);
@@ -124,7 +124,7 @@ static void test_unseen(void **state)
 	world_gone(&w, SEC(20), CG_A1, NULL);
 	world_say_container(&w, SEC(21), &c);
 	assert_int_equal(world_count(&w, RECORD_STOP), 1);
-	assert_int_equal(told(&w), 0);
+	assert_int_equal(discrepancies(&w), 0);
 	world_close(&w);
 	/* Who killed it went unseen: so may the OOM killer have. */
 	open_described(&w);
@@ -132,16 +132,16 @@ static void test_unseen(void **state)
 	c = ended(META_CRI, 137, "OOMKilled", WALL(SEC(20)));
 	world_say_container(&w, SEC(21), &c);
 	assert_int_equal(world_count(&w, RECORD_STOP), 1);
-	assert_int_equal(told(&w), 0);
+	assert_int_equal(discrepancies(&w), 0);
 	world_close(&w);
 	/* It runs. */
 	open_described(&w);
 	world_say_container(&w, SEC(21), &c);
-	assert_int_equal(told(&w), 0);
+	assert_int_equal(discrepancies(&w), 0);
 	world_close(&w);
 }
 
-/* Under one id, what is told may be about the one or the other. */
+/* Under one id, a report may be about the one or the other. */
 static void test_again(void **state)
 {
 	struct meta_container c = ended(META_KUBELET, 0, "Completed", WALL(SEC(20)));
@@ -158,7 +158,7 @@ static void test_again(void **state)
 	world_timer(&w, SEC(30) + MSEC(250));
 	assert_int_equal(world_count(&w, RECORD_STOP), 2);
 	world_say_container(&w, SEC(31), &c);
-	assert_int_equal(told(&w), 0);
+	assert_int_equal(discrepancies(&w), 0);
 	world_close(&w);
 }
 
@@ -173,7 +173,7 @@ static void test_late(void **state)
 	world_empty(&w, SEC(20) + 1000, CG_A1);
 	world_timer(&w, SEC(20) + MSEC(250));
 	world_say_container(&w, SEC(25), &late);
-	assert_int_equal(told(&w), DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE));
+	assert_int_equal(discrepancies(&w), DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE));
 	world_close(&w);
 	/* The answer that has it came before. */
 	open_described(&w);
@@ -182,18 +182,19 @@ static void test_late(void **state)
 	world_timer(&w, SEC(20) + MSEC(250));
 	world_say_container(&w, SEC(23), &late);
 	world_say_container(&w, SEC(25), &late);
-	assert_int_equal(told(&w), DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME));
+	assert_int_equal(discrepancies(&w), DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME));
 	world_close(&w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("an exit that is told otherwise is told once, and no other", test_each),
-		CLAIM("both accounts of an exit are told", test_facts),
+		CLAIM("an exit that is reported otherwise is a discrepancy once, and no other is",
+		      test_each),
+		CLAIM("a discrepancy has both accounts of an exit", test_facts),
 		CLAIM("what was not seen contradicts nobody", test_unseen),
 		CLAIM("of two exits of one id neither is compared", test_again),
-		CLAIM("a time that the runtime took late is told apart", test_late),
+		CLAIM("a time that the runtime took late has its own kind", test_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

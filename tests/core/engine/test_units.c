@@ -60,7 +60,7 @@ static void open_services(struct world *w)
 }
 
 /* As a look-up finds it: /proc knows the tick alone. */
-static void told_main(struct world *w, uint64_t at, const struct graced_proc *proc)
+static void report_main(struct world *w, uint64_t at, const struct graced_proc *proc)
 {
 	struct graced_proc found = *proc;
 
@@ -89,7 +89,7 @@ static void expect_end_of_second(struct world *w)
 /* What systemd says comes another way than what the kernel recorded, and may be there first. */
 static void test_word_overtakes_exit(void **state)
 {
-	/* The kernel half may have looked up whose exit it is just before it was told otherwise. */
+	/* The kernel half may have looked up whose exit it is just before it got the new one. */
 	const uint64_t exits[] = {SEC(10) + MSEC(29), SEC(10) + MSEC(30) + 1};
 
 	for (size_t i = 0; i < 2; i++) {
@@ -97,7 +97,7 @@ static void test_word_overtakes_exit(void **state)
 
 		open_services(&w);
 		world_ranked(&w, SEC(10) + MSEC(2), CG_SSHD, &first, GRACED_INIT_FIRST);
-		told_main(&w, SEC(10) + MSEC(30), &second);
+		report_main(&w, SEC(10) + MSEC(30), &second);
 		world_from(&w, exits[i] - 2, CG_SSHD, &first, 1, &P_SHELL);
 		world_exit(&w, exits[i], CG_SSHD, &first, EXIT(0));
 		expect_end_of_second(&w);
@@ -109,13 +109,13 @@ static void test_word_overtakes_life(void **state)
 	struct world w;
 
 	open_services(&w);
-	told_main(&w, SEC(10) + MSEC(30), &second);
+	report_main(&w, SEC(10) + MSEC(30), &second);
 	world_ranked(&w, SEC(10) + MSEC(2), CG_SSHD, &first, GRACED_INIT_FIRST);
 	world_exit(&w, SEC(10) + MSEC(29), CG_SSHD, &first, EXIT(0));
 	expect_end_of_second(&w);
 	/* Its exec's record was lost. */
 	open_services(&w);
-	told_main(&w, SEC(10) + MSEC(30), &second);
+	report_main(&w, SEC(10) + MSEC(30), &second);
 	world_exit(&w, SEC(10) + MSEC(29), CG_SSHD, &first, EXIT(0));
 	expect_end_of_second(&w);
 }
@@ -127,7 +127,7 @@ static void test_word_after_exit(void **state)
 	open_services(&w);
 	world_ranked(&w, SEC(10) + MSEC(2), CG_SSHD, &first, GRACED_INIT_FIRST);
 	world_exit(&w, SEC(10) + MSEC(29), CG_SSHD, &first, EXIT(0));
-	told_main(&w, SEC(10) + MSEC(30), &second);
+	report_main(&w, SEC(10) + MSEC(30), &second);
 	expect_end_of_second(&w);
 }
 
@@ -150,7 +150,7 @@ static void test_word_after_exit_read_late(void **state)
 	world_timer(&w, SEC(10) + MSEC(400));
 	assert_non_null(world_effect(&w, EFFECT_READ_COUNTS));
 	world_counts(&w, SEC(10) + MSEC(400), CG_SSHD, true, &left);
-	told_main(&w, SEC(10) + MSEC(409), &second);
+	report_main(&w, SEC(10) + MSEC(409), &second);
 	answer(&w, SEC(10) + MSEC(410));
 	world_timer(&w, SEC(10) + MSEC(650));
 	expect_end_of_second(&w);
@@ -198,24 +198,24 @@ static void test_restart_within_a_tick(void **state)
 					      .proc = first}});
 	world_empty(&w, SEC(10) + MSEC(17), CG_SSHD);
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
-	told_main(&w, SEC(10) + MSEC(30), &second);
+	report_main(&w, SEC(10) + MSEC(30), &second);
 	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
 	assert_int_equal(world_stop(&w)->process.pid, first.pid);
 	world_clear(&w);
 	expect_end_of_second(&w);
 }
 
-/* Of its exit there is no record, but of a signal to it there was one. */
+/* Its exit has no record, but a signal to it had one. */
 static void test_start_is_the_kernels(void **state)
 {
 	const struct graced_counts lost = {.exits = 1, .lost = 1};
 	struct world w;
 
 	open_services(&w);
-	told_main(&w, SEC(10) + MSEC(30), &second);
+	report_main(&w, SEC(10) + MSEC(30), &second);
 	world_from(&w, SEC(20), CG_SSHD, &second, 15, &P_SYSTEMD);
 	/* What was known exactly is not known less by another look. */
-	told_main(&w, SEC(20) + 1, &second);
+	report_main(&w, SEC(20) + 1, &second);
 	world_gone(&w, SEC(21), CG_SSHD, &lost);
 	assert_int_equal(world_stop(&w)->process.start_ns, second.start_ns);
 	assert_string_equal(world_stop(&w)->id, WORLD_BOOT "/ssh.service/10018062878");

@@ -142,7 +142,7 @@ static void test_two_at_once(void **state)
 	world_close(&w);
 }
 
-/* A new container in pod A, of which no source has told a name yet. */
+/* A new container in pod A, of which no source has provided a name yet. */
 #define CG_NEW 90
 #define ID_NEW HEX_64("e")
 

@@ -23,7 +23,7 @@ static struct eventlist *new_list(void)
 	return list;
 }
 
-/* Of the container n of the pod n, in its run. */
+/* Makes an event about container n of pod n, in its run. */
 static struct event event(unsigned int n, uint64_t run)
 {
 	struct event e = {.reason = "KilledBy",

@@ -112,8 +112,8 @@ static void test_sandboxes(void **state)
 		{"ready without", {{0, true, false}}, 1, false, false},
 		{"ready without, on the host's network", {{0, true, false}}, 1, true, true},
 		{"the one before", {{0, true, true}, {1, false, false}}, 2, false, false},
-		{"the one after, told first", {{1, true, true}, {0, false, true}}, 2, false, true},
-		{"the one after, told last", {{0, false, true}, {1, true, true}}, 2, false, true},
+		{"the one after, listed first", {{1, true, true}, {0, false, true}}, 2, false, true},
+		{"the one after, listed last", {{0, false, true}, {1, true, true}}, 2, false, true},
 		{"two at once", {{1, true, true}, {0, true, true}}, 2, false, false},
 	};
 
@@ -161,7 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("a container without a name is a container", test_nameless),
-		CLAIM("each readiness gate that is not met is told", test_gates),
+		CLAIM("each readiness gate that is not met is named", test_gates),
 		CLAIM("a pod that may be restarted in place stays initialized",
 		      test_stays_initialized),
 		CLAIM("before 1.25 a failed pod was unready by its containers",

@@ -42,7 +42,7 @@ static void test_failures(void **state)
 		enum meta_restart_policy policy;
 		enum ctrstatus_state runtime;
 		int32_t exit_code;
-		bool deleting, inits, told;
+		bool deleting, inits, waiting;
 	} want[] = {
 		{"failed", META_RESTART_ALWAYS, CTRSTATUS_EXITED, 1, false, false, true},
 		{"for good", META_RESTART_NEVER, CTRSTATUS_EXITED, 1, false, false, false},
@@ -59,7 +59,7 @@ static void test_failures(void **state)
 		struct podmake m = {};
 		struct ctrstatus_in in;
 		struct podobj_statuses got;
-		bool told;
+		bool waiting;
 
 		podmake_start(&m, want[i].policy);
 		podmake_container(&m, "a");
@@ -70,10 +70,10 @@ static void test_failures(void **state)
 		in.failures = failures;
 		in.n_failures = 1;
 		assert_int_equal(ctrstatus_convert(&in, &arena, &got), 0);
-		told = strcmp(got.items[0].state.reason, "CrashLoopBackOff") == 0;
-		if (told != want[i].told)
-			fail_msg("%s: %d", want[i].what, told);
-		if (told && want[i].runtime == CTRSTATUS_EXITED)
+		waiting = strcmp(got.items[0].state.reason, "CrashLoopBackOff") == 0;
+		if (waiting != want[i].waiting)
+			fail_msg("%s: %d", want[i].what, waiting);
+		if (waiting && want[i].runtime == CTRSTATUS_EXITED)
 			assert_int_equal(got.items[0].last.kind, PODOBJ_TERMINATED);
 	}
 }
@@ -168,7 +168,7 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("why a container could not be started is told while it is to be started",
+		CLAIM("why a container could not be started is shown while it is to be started",
 		      test_failures),
 		CLAIM("a container that ran and is lost ended with 137", test_lost),
 		CLAIM("the newest record is the state, the next one the last state",

@@ -445,7 +445,7 @@ static void test_oom_child(void **state)
 		m.statuses[0].state = podmake_end(want[i].code, want[i].reason);
 		if (strcmp(notes_of(&m, 1), want[i].notes) != 0)
 			fail_msg("%d %s: %s", want[i].code, want[i].reason, notes_of(&m, 1));
-		/* Of a container that runs again its last end counts. */
+		/* The last end of a container that runs again counts. */
 		m.statuses[0].last = m.statuses[0].state;
 		m.statuses[0].state.kind = PODOBJ_RUNNING;
 		assert_string_equal(notes_of(&m, 1), want[i].notes);
@@ -490,7 +490,7 @@ int main(void)
 		      test_over_by_itself),
 		CLAIM("what is on no node is as the API has it", test_no_node),
 		CLAIM("a deadline that has passed fails the pod", test_deadline),
-		CLAIM("of sandboxes nothing is told but what the API has", test_sandbox),
+		CLAIM("a note on sandboxes has only what the API has", test_sandbox),
 		CLAIM("each controller does its own with a pod", test_next),
 		CLAIM("a Job counts for the pods whose controller it is", test_other_job),
 		CLAIM("the first rule of the Job that matches decides", test_job_rules),

@@ -23,16 +23,16 @@ static void start(struct drive *d)
  * was not enough. */
 static int run_load(struct drive *d, int seconds, uint64_t ppm, uint64_t load)
 {
-	int told = 0;
+	int changes = 0;
 
 	for (int i = 0; i < seconds; i++) {
 		d->at_ns += SECOND;
 		d->cost_ns += SECOND / 1000000 * ppm;
 		d->load += load;
-		told += budget_sample(&d->budget,
-				      &(struct budget_sample){d->at_ns, d->cost_ns, 0, d->load});
+		changes += budget_sample(&d->budget,
+					 &(struct budget_sample){d->at_ns, d->cost_ns, 0, d->load});
 	}
-	return told;
+	return changes;
 }
 
 /* Nothing is known of the load. */
@@ -379,7 +379,7 @@ int main(void)
 		CLAIM("samples that go back in time are ignored", hostile_samples),
 		CLAIM("with the budget goes all shedding", budget_taken_away),
 		CLAIM("samples that were held up are judged by the time they stand for", held_up),
-		CLAIM("what shedding cannot lower is told and sheds nothing", apart),
+		CLAIM("what shedding cannot lower is reported and sheds nothing", apart),
 		CLAIM("names are not shed while a shutdown is announced", in_a_shutdown),
 	};
 

@@ -64,7 +64,7 @@ static void take(void *userdata, const struct series_point *point)
 	*(struct series_point *)userdata = *point;
 }
 
-/* Of 1.5 s and of 0.05 s, 2 s and then 2.5 s. */
+/* Stops of 1.5 s and 0.05 s, of 2 s and then 2.5 s. */
 static void test_last(void **state)
 {
 	static const uint64_t latencies[] = {1500 * MS, 50 * MS, 2 * S, 2500 * MS};

@@ -466,7 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("each stop counts once in each family that can know it", test_stop),
 		CLAIM("a stop nobody asked for has no duration", test_unasked),
-		CLAIM("a share of no grace period is not told", test_no_grace),
+		CLAIM("a grace period of 0 has no used share", test_no_grace),
 		CLAIM("a guessed sandbox has no stops, and is counted as a guess",
 		      test_guessed_sandbox),
 		CLAIM("sandboxes and processes have no stops, and processes no series", test_kinds),

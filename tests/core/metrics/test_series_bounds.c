@@ -90,7 +90,7 @@ static struct record numbered(const char *prefix, int n)
 
 static void test_counters_last(void **state)
 {
-	/* Of 640 lines 20 are for counters alone; each stop takes one counter and 15 lines more. */
+	/* 20 of 640 lines are for counters alone; each stop takes one counter and 15 lines more. */
 	_series_ struct series *series = serieslib_new((uint32_t)series_overflow_lines() + 640, 0);
 	struct series_stats stats;
 
@@ -282,7 +282,7 @@ static void test_age_again(void **state)
 	series_record(series, &record);
 	for (int n = 0; n < 3; n++)
 		series_scraped(series);
-	record.at_ns = 50 * S; /* told late */
+	record.at_ns = 50 * S; /* recorded late */
 	series_record(series, &record);
 	series_scraped(series);
 	series_age(series, 100 * S + 2 * H);
@@ -334,7 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("the lines never exceed the limit, and nothing goes uncounted", test_cap),
-		CLAIM("what has no room counts under _other, and is told", test_absorbed),
+		CLAIM("what has no room counts under _other, and is counted", test_absorbed),
 		CLAIM("the last part of the room is for counters", test_counters_last),
 		CLAIM("a series outlives its last touch by an hour and three scrapes", test_age),
 		CLAIM("a change waits for three scrapes of its own", test_age_again),

@@ -104,7 +104,7 @@ static void test_digest(void **state)
 	assert_string_equal(podtab_container(&tab, "c1")->image, "nginx");
 	podtab_take_container(&tab, &cri, 3);
 	assert_string_equal(podtab_container(&tab, "c1")->image, "nginx");
-	/* Of names the better source's stands, as ever. */
+	/* The better source's name stands, as ever. */
 	strcpy(cri.image, "docker.io/library/nginx:1");
 	podtab_take_container(&tab, &cri, 4);
 	podtab_take_container(&tab, &kubelet, 5);
@@ -283,7 +283,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("the better source's name stands, whoever came first", test_rank),
 		CLAIM("each source fills in what the better ones lack", test_fills),
-		CLAIM("an image's digest is told only where nobody has its name", test_digest),
+		CLAIM("an image's digest is provided only where no source has its name",
+		      test_digest),
 		CLAIM("each fact is of the best source that tells it, whatever else that tells",
 		      test_apart),
 		CLAIM("of one source the newest word stands", test_newest),

@@ -49,9 +49,9 @@ static void test_codes(void **state)
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const struct discrepancy_exit exit = {.status = want[i].status};
-		const struct discrepancy_reported told = {.code = want[i].code, .reason = ""};
+		const struct discrepancy_reported reported = {.code = want[i].code, .reason = ""};
 
-		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
+		assert_int_equal(discrepancy_of_exit(&exit, &reported), want[i].want);
 	}
 }
 
@@ -87,17 +87,17 @@ static void test_reasons(void **state)
 						      .oom_victim = want[i].victim,
 						      .oom_beside = want[i].beside,
 						      .oom_sure = want[i].sure};
-		const struct discrepancy_reported told = {
+		const struct discrepancy_reported reported = {
 			.code = discrepancy_code_of(want[i].status), .reason = want[i].reason};
 
-		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
+		assert_int_equal(discrepancy_of_exit(&exit, &reported), want[i].want);
 	}
 }
 
 static void test_times(void **state)
 {
 	static const struct {
-		int64_t told;
+		int64_t finished;
 		uint32_t want;
 	} want[] = {
 		{0, 0},
@@ -113,11 +113,11 @@ static void test_times(void **state)
 	const struct discrepancy_exit exit = {.wall_ns = WALL}, unknown = {};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
-		const struct discrepancy_reported told = {.reason = "",
-							  .finished_ns = want[i].told};
+		const struct discrepancy_reported reported = {.reason = "",
+							      .finished_ns = want[i].finished};
 
-		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
-		assert_int_equal(discrepancy_of_exit(&unknown, &told), 0);
+		assert_int_equal(discrepancy_of_exit(&exit, &reported), want[i].want);
+		assert_int_equal(discrepancy_of_exit(&unknown, &reported), 0);
 	}
 }
 
@@ -125,7 +125,7 @@ static void test_times(void **state)
 static void test_late(void **state)
 {
 	static const struct {
-		int64_t told, heard;
+		int64_t finished, heard;
 		uint32_t want;
 	} want[] = {
 		{WALL + S, WALL + 9 * S, 0},
@@ -141,10 +141,10 @@ static void test_late(void **state)
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const struct discrepancy_exit exit = {.wall_ns = WALL};
-		const struct discrepancy_reported told = {
-			.reason = "", .finished_ns = want[i].told, .heard_ns = want[i].heard};
+		const struct discrepancy_reported reported = {
+			.reason = "", .finished_ns = want[i].finished, .heard_ns = want[i].heard};
 
-		assert_int_equal(discrepancy_of_exit(&exit, &told), want[i].want);
+		assert_int_equal(discrepancy_of_exit(&exit, &reported), want[i].want);
 	}
 }
 
@@ -156,7 +156,7 @@ int main(void)
 		CLAIM("a code that is not the kernel's differs", test_codes),
 		CLAIM("a reason differs where the kernel knows better", test_reasons),
 		CLAIM("a time differs by more than a second", test_times),
-		CLAIM("a source that learned of an exit late is told apart", test_late),
+		CLAIM("a source that learned of an exit late has its own kind", test_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

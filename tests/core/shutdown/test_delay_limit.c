@@ -216,7 +216,8 @@ int main(void)
 		      test_decide),
 		CLAIM("the last file that says anything counts, and none after a broken one",
 		      test_of_files),
-		CLAIM("who has the last word is told, and who keeps it from a drop-in", test_pin),
+		CLAIM("the file that decides is named, and the one that keeps a drop-in from it",
+		      test_pin),
 		CLAIM("the drop-in is what logind reads", test_text),
 	};
 

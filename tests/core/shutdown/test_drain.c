@@ -194,7 +194,7 @@ static void test_unknown(void **state)
 	arena_free(&s.arena);
 }
 
-/* Of a pod whose containers run under these ids. */
+/* Makes a pod whose containers run under these ids. */
 static struct drain_pod listened(struct stage *s, const char *second, uint64_t deadline_ns)
 {
 	static const struct shutview_look looks[] = {

@@ -213,7 +213,7 @@ static void test_disabled(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("every error is told by itself, in the kubelet's words", test_validate),
+		CLAIM("every error is reported by itself, in the kubelet's words", test_validate),
 		CLAIM("values at both ends of their types neither wrap nor trap", test_far),
 		CLAIM("logind has to allow the sum, of which negative entries take, but not below 0",
 		      test_requested),

@@ -97,7 +97,7 @@ static void test_notes(void **state)
 
 	shutstage_assist(&s, 0, "kubelet");
 	shutstage_run(&s, 5);
-	/* It was stopped and has ended; told apart, the first would be nobody's to wait for. */
+	/* It was stopped and has ended: as two steps, the first would not be awaited. */
 	pod.pod.stopping = true;
 	c.populated = false;
 	container.container = c;

@@ -78,7 +78,7 @@ static void test_cancelled(void **state)
 	shutstage_end(&s);
 }
 
-/* Of the shutdown before nothing is left but what containers do. */
+/* Only the acts of containers survive from the shutdown before. */
 static void test_anew(void **state)
 {
 	struct shutdown_container c = shutstage_asked();
@@ -463,7 +463,7 @@ int main(void)
 		CLAIM("a cancellation ends all killing, also of those that it had asked",
 		      test_cancelled),
 		CLAIM("the next shutdown begins anew", test_anew),
-		CLAIM("a deaf container is ended early where that is wished, and nobody in it was told",
+		CLAIM("a deaf container is ended early where that is wished, and no process in it was signalled",
 		      test_deaf),
 		CLAIM("but not while it is not known whether anybody was", test_unseen),
 		CLAIM("nor by what was seen before its group's turn", test_stale),

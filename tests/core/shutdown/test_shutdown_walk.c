@@ -26,7 +26,7 @@ static uint64_t scatter(void *userdata)
 	return x ^ x >> 29;
 }
 
-/* Each has a seed of its own, so that one that breaks is told by it. */
+/* Each has a seed of its own, so that it names one that breaks. */
 static void no_order_of_events_breaks_a_promise(void **state)
 {
 	struct shutwalk_seen seen = {};

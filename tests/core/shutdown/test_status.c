@@ -98,7 +98,7 @@ static void test_status(void **state)
 							    .pod.uid = "web",
 							    .pod.ended = rows[i].terminal,
 							    .pod.api_server = rows[i].api_server});
-		/* Of a pod that nobody stops no end is awaited. */
+		/* The end of a pod that is not being stopped is not awaited. */
 		shutstage_pod(&s, "other", 0, false, false);
 		shutstage_container(&s, &c);
 		shutstage_run(&s, 5);

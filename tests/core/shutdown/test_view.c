@@ -459,7 +459,7 @@ int main(void)
 		CLAIM("times beyond any count are the largest", test_endless),
 		CLAIM("a pod is deaf when one that runs in it is, and hears when all do",
 		      test_listen),
-		CLAIM("what runs in a pod is told by its id", test_runs),
+		CLAIM("what runs in a pod is known by its id", test_runs),
 		CLAIM("a deaf pod wastes what it is given, its group's time at the most",
 		      test_wasted),
 		CLAIM("logind has to allow the sum of all groups, with pods or without",

@@ -98,7 +98,7 @@ static void the_sentence_names_the_pids_that_matter(void **state)
 	assert_string_equal(in_short(&out, &r), "it is stopped: kill -CONT 1012");
 }
 
-/* Of several processes none is the application for sure. */
+/* With several processes, the application is not known for sure. */
 static void what_keeps_a_container_is_not_the_app(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};

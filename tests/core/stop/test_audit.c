@@ -289,7 +289,7 @@ static void a_signal_is_judged_by_what_it_does(void **state)
 		 "handler",
 		 0},
 		{"SIGRTMIN+3", {.signal = 37, OPEN, THREADS(1, 0, 0, 0)}, "dies", "default", 0},
-		{"a number that is none",
+		{"an invalid number",
 		 {.signal = 65, OPEN, THREADS(1, 0, 0, 0)},
 		 "dies",
 		 "default",
@@ -301,7 +301,7 @@ static void a_signal_is_judged_by_what_it_does(void **state)
 
 #define SHELL(...) .shell = {.is_shell = true, __VA_ARGS__}
 
-static void a_shell_is_told_from_the_app_behind_it(void **state)
+static void a_shell_is_distinguished_from_the_app_behind_it(void **state)
 {
 	static const struct row rows[] = {
 		{"a shell alone",
@@ -544,8 +544,8 @@ int main(void)
 		CLAIM("what is ignored is heard only by who blocks it first",
 		      what_is_ignored_is_heard_only_by_who_blocks_it_first),
 		CLAIM("a signal is judged by what it does", a_signal_is_judged_by_what_it_does),
-		CLAIM("a shell is told from the app behind it",
-		      a_shell_is_told_from_the_app_behind_it),
+		CLAIM("a shell is distinguished from the app behind it",
+		      a_shell_is_distinguished_from_the_app_behind_it),
 		CLAIM("warnings do not change the verdict", warnings_do_not_change_the_verdict),
 		CLAIM("a wait hides what it waits for from the mask",
 		      a_wait_hides_what_it_waits_for_from_the_mask),

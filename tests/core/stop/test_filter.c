@@ -297,7 +297,7 @@ static void test_others(void **state)
 {
 	static const struct {
 		struct filter f;
-		bool told; /* oom, empty and restart records */
+		bool matches; /* oom, empty and restart records */
 	} want[] = {
 		{{}, true},
 		{{.pods = N("web-0")}, true},
@@ -318,12 +318,12 @@ static void test_others(void **state)
 	const struct record attached = {.type = RECORD_ATTACHED}, lost = {.type = RECORD_LOST};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		assert_matches(&want[i].f, &oom, want[i].told, i);
-		assert_matches(&want[i].f, &empty, want[i].told, i);
-		assert_matches(&want[i].f, &restart, want[i].told, i);
-		assert_matches(&want[i].f, &reaped, want[i].told, i);
+		assert_matches(&want[i].f, &oom, want[i].matches, i);
+		assert_matches(&want[i].f, &empty, want[i].matches, i);
+		assert_matches(&want[i].f, &restart, want[i].matches, i);
+		assert_matches(&want[i].f, &reaped, want[i].matches, i);
 		/* A pod is no container, whatever its containers are called. */
-		assert_matches(&want[i].f, &pod, want[i].told && !want[i].f.containers.n, i);
+		assert_matches(&want[i].f, &pod, want[i].matches && !want[i].f.containers.n, i);
 		assert_matches(&want[i].f, &attached, true, i);
 		assert_matches(&want[i].f, &lost, true, i);
 	}

@@ -82,7 +82,7 @@ static void test_pods(void **state)
 		 {},
 		 GRACE_DELETION,
 		 30 * S},
-		{"nothing told, and the sandbox",
+		{"nothing known, and the sandbox",
 		 {.known = SPEC, .grace_ns = 30 * S},
 		 {.kind = META_KIND_SANDBOX},
 		 {},

@@ -67,7 +67,7 @@ static void test_counts(void **state)
 	assert_int_equal(reason_of(&h), AUDIT_HANDLER);
 	hearing_take(&h, &web, &dies, SETTLE);
 	assert_int_equal(reason_of(&h), AUDIT_DEFAULT);
-	/* Of two reasons in turn none counts. */
+	/* Two reasons in turn do not count. */
 	for (int i = 0; i < 2 * HEARING_LOOKS; i++)
 		hearing_take(&h, &web, i % 2 ? &deaf : &blocked, SETTLE);
 	assert_int_equal(reason_of(&h), AUDIT_DEFAULT);

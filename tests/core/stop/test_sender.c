@@ -563,7 +563,7 @@ static void test_ancestors(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a runtime or systemd may clean up by itself, podman is told to",
+		CLAIM("a runtime or systemd may clean up by itself, podman by a command",
 		      test_cleaning_up),
 		CLAIM("kind and relation are the first of their lists that match", test_lists),
 		CLAIM("a runtime is known by unit, or by executable and root, up to four "

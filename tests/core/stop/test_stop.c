@@ -127,7 +127,7 @@ static void test_what_counts(void **state)
 		 STOP_NOTE_NONE, STOP_KILLED},
 		{"one to a target that exited", STOP_EXITED, 15, RELATION_MANAGER, 0, 0,
 		 STOP_NOTE_NONE, STOP_EXITED},
-		{"one to a target that was told", STOP_REPORTED, 15, RELATION_MANAGER, 0, 0,
+		{"one to a target that was reported", STOP_REPORTED, 15, RELATION_MANAGER, 0, 0,
 		 STOP_NOTE_NONE, STOP_REPORTED},
 		{"a repeat", STOP_REQUESTED, 15, RELATION_HOST, 0, 0, STOP_NOTE_REQUEST,
 		 STOP_REQUESTED},

@@ -25,7 +25,7 @@ struct site {
 	sd_event *event;
 	struct unitjobs *jobs;
 	char dir[40];
-	/* Of the peer. */
+	/* The peer's. */
 	const char *states[6][2]; /* unit, active state */
 	bool holds;		  /* no job ends */
 	const char *result;	  /* of jobs; NULL: done */
@@ -35,7 +35,7 @@ struct site {
 	bool hangs_up;		  /* instead of the answer to StopUnit or StartUnit */
 	char calls[512];	  /* StopUnit, StartUnit, in order */
 	unsigned int n_jobs;
-	/* Of the sink. */
+	/* The sink's. */
 	unsigned int stopped, remembered, start_failed;
 	char why[BUSCONN_TEXT_MAX];
 	char before[512]; /* calls when the units were remembered */
@@ -293,7 +293,7 @@ static void test_last_job(void **state)
 	until_called(t, "stop a.service;stop c.timer;stop d.service;");
 	end_job(t, 3);
 	end_job(t, 1);
-	/* Of another program. */
+	/* Another program's. */
 	end_job(t, 77);
 	for (int i = 0; i < 5; i++)
 		turn(t);

@@ -49,7 +49,7 @@ static void a_request_may_come_in_pieces(void **state)
 	ctlsite_hears(s, fd, "{\"version\":1,\"lines\":0}\n");
 }
 
-static void who_the_daemon_does_not_admit_is_told_so(void **state)
+static void who_the_daemon_does_not_admit_receives_the_reason(void **state)
 {
 	struct ctlsite *s = *state;
 	int fd;
@@ -240,7 +240,7 @@ static void replies_that_nobody_reads_are_bounded_in_sum(void **state)
 		"{\"version\":1,\"error\":\"too many replies wait to be read; try again later\"}\n");
 }
 
-static void an_answer_that_cannot_be_had_is_told(void **state)
+static void an_answer_that_cannot_be_had_is_an_error(void **state)
 {
 	struct ctlsite *s = *state;
 	int fd = ctlsite_join(s);
@@ -291,7 +291,7 @@ int main(void)
 			      a_question_is_answered_whole_however_long),
 		CTLSITE_CLAIM("a request may come in pieces", a_request_may_come_in_pieces),
 		CTLSITE_CLAIM("who the daemon does not admit receives the reason",
-			      who_the_daemon_does_not_admit_is_told_so),
+			      who_the_daemon_does_not_admit_receives_the_reason),
 		CTLSITE_CLAIM("who has ended meanwhile gets no answer",
 			      who_has_ended_meanwhile_gets_no_answer),
 		CTLSITE_CLAIM("another user gets no answer", another_user_gets_no_answer),
@@ -310,7 +310,7 @@ int main(void)
 		CTLSITE_CLAIM("replies that are not read are bounded in sum",
 			      replies_that_nobody_reads_are_bounded_in_sum),
 		CTLSITE_CLAIM("an answer that cannot be had is an error",
-			      an_answer_that_cannot_be_had_is_told),
+			      an_answer_that_cannot_be_had_is_an_error),
 		CTLSITE_CLAIM("a thousand connections do not keep the next one out",
 			      a_thousand_connections_do_not_keep_the_next_one_out),
 	};

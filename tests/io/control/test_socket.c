@@ -110,7 +110,7 @@ static void a_directory_that_others_may_enter_is_refused(void **state)
 	}
 }
 
-static void a_path_that_is_none_is_refused(void **state)
+static void an_invalid_path_is_refused(void **state)
 {
 	struct ctlsite *s = *state;
 	struct control_why why;
@@ -242,7 +242,7 @@ int main(void)
 		CTLSITE_CLAIM("what is no socket is left alone", what_is_no_socket_is_left_alone),
 		CTLSITE_CLAIM("a directory that others may enter is refused",
 			      a_directory_that_others_may_enter_is_refused),
-		CTLSITE_CLAIM("a path that is none is refused", a_path_that_is_none_is_refused),
+		CTLSITE_CLAIM("an invalid path is refused", an_invalid_path_is_refused),
 		CTLSITE_CLAIM("the socket goes with its daemon and no other",
 			      the_socket_goes_with_its_daemon_and_no_other),
 		CTLSITE_CLAIM("a client waits no longer than it wants to",

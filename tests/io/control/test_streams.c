@@ -283,7 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STREAMS_CLAIM("each follower receives what it asked for", test_all),
-		STREAMS_CLAIM("a slow follower is told how much it missed, and holds up no other",
+		STREAMS_CLAIM("a slow follower learns how much it missed, and holds up no other",
 			      test_slow),
 		STREAMS_CLAIM("so many may follow, and one that leaves makes room", test_bound),
 		STREAMS_CLAIM("what a follower sends is ignored", test_talk),

@@ -212,7 +212,7 @@ static void what_is_not_ours_is_refused(void **state)
 	assert_int_equal(chown(s->run, 0, 0), 0);
 }
 
-static void a_path_that_is_none_is_refused(void **state)
+static void an_invalid_path_is_refused(void **state)
 {
 	struct stage *s = *state;
 	char long_name[400];
@@ -331,7 +331,7 @@ int main(void)
 		STAGED("who is killed holds it no longer", who_is_killed_holds_it_no_longer),
 		STAGED("links, other kinds of files, other owners and writers are refused",
 		       what_is_not_ours_is_refused),
-		STAGED("a path that is none is refused", a_path_that_is_none_is_refused),
+		STAGED("an invalid path is refused", an_invalid_path_is_refused),
 		STAGED("what was left beside it is no obstacle",
 		       what_was_left_beside_it_is_in_nobodys_way),
 		STAGED("a file that is too big is not read", a_file_that_is_too_big_is_not_read),

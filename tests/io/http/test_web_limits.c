@@ -185,7 +185,7 @@ static void test_too_slow(void **state)
 	site_close(&site);
 }
 
-/* Of those at different things, too, the one that has been at its own longest goes. */
+/* The connection longest in its state is evicted, whatever states the others are in. */
 static void test_oldest_first(void **state)
 {
 	static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -33,7 +33,7 @@ static void test_order(void **state)
 		"'b', [True])\\nimport os\\nret = os.open('/dev/null', os.O_RDONLY)\")");
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 announced=5000: ");
-	assert_int_equal(strncmp(s->told, "up announced=?: taken ", 22), 0);
+	assert_int_equal(strncmp(s->events, "up announced=?: taken ", 22), 0);
 	inhibit = logindmock_logged_at(
 		&s->mock,
 		" Inhibit \"shutdown\" \"graced\" \"It sees the shutdown through\" \"delay\"\n");
@@ -50,7 +50,7 @@ static void test_taken(void **state)
 	logindscene_open(s, &plain);
 	assert_int_equal(logindscene_state(s).status, LOGIND_STARTING);
 	logindscene_await(s, "limit=5000 ");
-	assert_string_equal(s->told, "up taken cancelled limit=5000 ");
+	assert_string_equal(s->events, "up taken cancelled limit=5000 ");
 	assert_int_equal(logindscene_state(s).status, LOGIND_UP);
 	assert_true(logindscene_state(s).held);
 	assert_int_equal(logindmock_locks(&s->mock), 1);
@@ -66,7 +66,7 @@ static void test_preparing(void **state)
 	logindmock_set_preparing(&s->mock, true);
 	logindscene_open(s, &plain);
 	logindscene_await(s, "announced=5000:");
-	assert_string_equal(s->told, "up taken announced=?: limit=5000 announced=5000: ");
+	assert_string_equal(s->events, "up taken announced=?: limit=5000 announced=5000: ");
 	assert_true(logindscene_state(s).preparing);
 	/* What for comes later, if at all. */
 	logindmock_announce(&s->mock, true, "reboot");
@@ -87,13 +87,13 @@ static void test_actions(void **state)
 		snprintf(want, sizeof(want), "announced=5000:%s ", actions[i]);
 		logindscene_await(s, "limit=5000 announced");
 		/* Once from the signals, once with the limit that was read anew. */
-		assert_int_equal(logindscene_told(s, "announced"), 2);
-		assert_int_equal(logindscene_told(s, want), 2);
+		assert_int_equal(logindscene_count(s, "announced"), 2);
+		assert_int_equal(logindscene_count(s, want), 2);
 		assert_string_equal(logindscene_state(s).action, actions[i]);
 		logindmock_announce(&s->mock, false, actions[i]);
 		logindscene_await(s, "cancelled ");
 		logindscene_settle(s);
-		assert_int_equal(logindscene_told(s, "cancelled "), 1);
+		assert_int_equal(logindscene_count(s, "cancelled "), 1);
 		assert_string_equal(logindscene_state(s).action, "");
 	}
 	assert_int_equal(logindscene_state(s).counts.signals, 4 * LEN(actions));
@@ -111,8 +111,8 @@ static void test_plain_alone(void **state)
 	logindmock_emit(&s->mock, "PrepareForShutdown", "b", "True");
 	logindscene_settle(s);
 	/* Told again with each limit that was read, and for nothing else. */
-	assert_int_equal(logindscene_told(s, "announced"),
-			 logindscene_told(s, "limit=5000 announced") + 1);
+	assert_int_equal(logindscene_count(s, "announced"),
+			 logindscene_count(s, "limit=5000 announced") + 1);
 	assert_int_equal(logindscene_state(s).counts.signals, 2);
 }
 
@@ -154,7 +154,7 @@ static void test_foreign(void **state)
 	for (int i = 0; i < 500 && logindscene_state(s).counts.foreign == 0; i++)
 		logindscene_run_for(s, 20000000);
 	logindscene_settle(s);
-	assert_int_equal(logindscene_told(s, "announced"), 0);
+	assert_int_equal(logindscene_count(s, "announced"), 0);
 	assert_int_equal(logindscene_state(s).counts.signals, 0);
 	assert_int_equal(logindscene_state(s).counts.foreign, 1);
 	logindmock_announce(&s->mock, true, "reboot");
@@ -184,8 +184,8 @@ static void test_malformed(void **state)
 		logindscene_settle(s);
 		assert_int_equal(logindscene_state(s).counts.malformed, i + 1);
 	}
-	assert_int_equal(logindscene_told(s, "announced"), 0);
-	/* A name that is none, or no text, is no name. */
+	assert_int_equal(logindscene_count(s, "announced"), 0);
+	/* An invalid name, or no text, is no name. */
 	logindmock_emit(&s->mock, "PrepareForShutdownWithMetadata", "ba{sv}",
 			"True, dbus.Dictionary({'type': 'Re\\\"boot'}, signature='sv')");
 	logindmock_emit(&s->mock, "PrepareForShutdownWithMetadata", "ba{sv}",
@@ -218,7 +218,7 @@ static void test_limit(void **state)
 	logind_ask_limit(s->logind);
 	logindscene_await(s, "limit=90000 ");
 	logindscene_settle(s);
-	assert_int_equal(logindscene_told(s, "announced"), 0);
+	assert_int_equal(logindscene_count(s, "announced"), 0);
 	logindmock_announce(&s->mock, false, "kexec");
 	logindmock_set_limit(&s->mock, 0);
 	logindmock_announce(&s->mock, true, "kexec");
@@ -263,9 +263,9 @@ static void test_wrong_answers(void **state)
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=failed ");
 	assert_int_equal(
-		logindscene_told(s, "refused=org.freedesktop.DBus.Error.InvalidSignature "), 1);
-	assert_int_equal(logindscene_told(s, "announced"), 0);
-	assert_int_equal(logindscene_told(s, "cancelled"), 0);
+		logindscene_count(s, "refused=org.freedesktop.DBus.Error.InvalidSignature "), 1);
+	assert_int_equal(logindscene_count(s, "announced"), 0);
+	assert_int_equal(logindscene_count(s, "cancelled"), 0);
 	assert_false(logindscene_state(s).held);
 	assert_true(logindscene_state(s).counts.malformed >= 3);
 	/* What matters is asked again. */
@@ -287,8 +287,8 @@ static void test_holders(void **state)
 				 "('shutdowns:', 'z', '', 'delay', 1, 8)]");
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=");
-	assert_non_null(strstr(s->told, "holders=3 own:graced/It sees the shutdown "
-					"through kubelet/pods a b/ "));
+	assert_non_null(strstr(s->events, "holders=3 own:graced/It sees the shutdown "
+					  "through kubelet/pods a b/ "));
 	logindmock_run(&s->mock, "global inhibitors\ninhibitors += "
 				 "[('shutdown', 'm', '', 'delay', 1, 8)] * 100");
 	logind_list_holders(s->logind);
@@ -299,16 +299,16 @@ static void test_holders(void **state)
 	logindscene_forget(s);
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=104 ");
-	assert_non_null(strstr(s->told, "kubelet/pods late/ "));
+	assert_non_null(strstr(s->events, "kubelet/pods late/ "));
 	/* Those of root do not hide its own. */
 	logindmock_run(&s->mock, "global inhibitors\ninhibitors[:0] = "
 				 "[('shutdown', 'm', '', 'delay', 0, 8)] * 100");
 	logindscene_forget(s);
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=204 ");
-	assert_int_equal(strncmp(s->told, "holders=204 own:graced/", 23), 0);
-	assert_int_equal(logindscene_told(s, "own:"), 1);
-	assert_int_equal(logindscene_told(s, "m/ "), LOGIND_HOLDERS_MAX - 1);
+	assert_int_equal(strncmp(s->events, "holders=204 own:graced/", 23), 0);
+	assert_int_equal(logindscene_count(s, "own:"), 1);
+	assert_int_equal(logindscene_count(s, "m/ "), LOGIND_HOLDERS_MAX - 1);
 }
 
 static void test_addresses(void **state)

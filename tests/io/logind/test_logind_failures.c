@@ -46,9 +46,9 @@ static void test_bus_restarts(void **state)
 	logindscene_await(s, "taken ");
 	logindscene_settle(s);
 	assert_int_equal(logindmock_locks(&s->mock), 1);
-	assert_int_equal(logindscene_told(s, "down "), 1);
-	assert_int_equal(logindscene_told(s, "lost "), 1);
-	assert_int_equal(logindscene_told(s, "up "), 1);
+	assert_int_equal(logindscene_count(s, "down "), 1);
+	assert_int_equal(logindscene_count(s, "lost "), 1);
+	assert_int_equal(logindscene_count(s, "up "), 1);
 	assert_int_equal(logindscene_state(s).status, LOGIND_UP);
 	/* One call of each kind, and no more while time goes by. */
 	logindscene_run_for(s, 500 * MS);
@@ -68,14 +68,14 @@ static void test_bus_absent(void **state)
 	assert_int_equal(logindscene_state(s).status, LOGIND_OFF);
 	assert_string_equal(logindscene_state(s).text, "there is no system bus");
 	logind_take(s->logind);
-	assert_string_equal(s->told, "refused=org.freedesktop.DBus.Error.ServiceUnknown ");
+	assert_string_equal(s->events, "refused=org.freedesktop.DBus.Error.ServiceUnknown ");
 	logind_list_holders(s->logind);
 	logind_reload(s->logind);
 	logind_ask_limit(s->logind);
 	logind_drop(s->logind);
-	assert_int_equal(logindscene_told(s, "holders=failed "), 1);
-	assert_int_equal(logindscene_told(s, "reloaded=org.freedesktop.DBus.Error.ServiceUnknown "),
-			 1);
+	assert_int_equal(logindscene_count(s, "holders=failed "), 1);
+	assert_int_equal(
+		logindscene_count(s, "reloaded=org.freedesktop.DBus.Error.ServiceUnknown "), 1);
 	logindmock_start_bus(&s->mock);
 	logindscene_await_status(s, LOGIND_ABSENT);
 	assert_string_equal(logindscene_state(s).text, "logind is not on the bus");
@@ -182,14 +182,14 @@ static void test_slow(void **state)
 	logindscene_run_for(s, 2 * SOON_NS);
 	/* The bus is not to blame, and logind may signal any time. */
 	assert_int_equal(logindscene_state(s).counts.connections, connections);
-	assert_int_equal(logindscene_told(s, "down "), 0);
+	assert_int_equal(logindscene_count(s, "down "), 0);
 	assert_true(logindscene_state(s).counts.timeouts <= 6);
 	/* The lock that comes too late is not held by anybody. */
 	logindmock_go_on(&s->mock);
 	logindscene_await(s, "limit=5000 ");
 	assert_int_equal(logindscene_state(s).status, LOGIND_UP);
 	logindscene_await_locks(s, 0);
-	assert_int_equal(logindscene_told(s, "taken "), 0);
+	assert_int_equal(logindscene_count(s, "taken "), 0);
 	logind_take(s->logind);
 	logindscene_await(s, "taken ");
 	assert_int_equal(logindmock_locks(&s->mock), 1);
@@ -263,7 +263,7 @@ static void test_freed(void **state)
 		s->logind = logind_free(s->logind);
 		logindscene_forget(s);
 		logindscene_run_for(s, MS);
-		assert_string_equal(s->told, "");
+		assert_string_equal(s->events, "");
 	}
 	logindscene_await_locks(s, 0);
 }

@@ -77,7 +77,7 @@ static void test_held_on(void **state)
 	logindmock_announce(&s->mock, true, "kexec");
 	logindscene_await(s, ":kexec ");
 	logindscene_settle(s);
-	assert_int_equal(logindscene_told(s, "taken "), 1);
+	assert_int_equal(logindscene_count(s, "taken "), 1);
 	assert_int_equal(logindscene_state(s).counts.inhibits, 1);
 	assert_int_equal(logindmock_locks(&s->mock), 1);
 }
@@ -109,14 +109,14 @@ static void test_renewed(void **state)
 	logind_take(s->logind);
 	logindscene_await(s, "taken ");
 	logindscene_await_locks(s, 1);
-	assert_int_equal(logindscene_told(s, "taken "), 1);
+	assert_int_equal(logindscene_count(s, "taken "), 1);
 	assert_int_equal(logindscene_state(s).counts.inhibits, 2);
 	/* One that is called off is none. */
 	logindscene_forget(s);
 	logind_take(s->logind);
 	logind_drop(s->logind);
 	logindscene_settle(s);
-	assert_int_equal(logindscene_told(s, "taken "), 0);
+	assert_int_equal(logindscene_count(s, "taken "), 0);
 	logindscene_await_locks(s, 0);
 }
 
@@ -135,7 +135,7 @@ static void test_handed_over(void **state)
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=1 own:graced/before ");
 	assert_true(logindscene_state(s).held);
-	assert_int_equal(logindscene_told(s, "taken"), 0);
+	assert_int_equal(logindscene_count(s, "taken"), 0);
 	assert_int_equal(logindscene_state(s).counts.inhibits, 0);
 }
 
@@ -155,7 +155,7 @@ static bool is_held_on(struct logindscene *s, uint32_t lock_pid, const char *lis
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=");
 	held = logindscene_state(s).held;
-	assert_int_equal(logindscene_told(s, "lost "), !held);
+	assert_int_equal(logindscene_count(s, "lost "), !held);
 	s->logind = logind_free(s->logind);
 	return held;
 }
@@ -191,8 +191,8 @@ static void test_foreign(void **state)
 	logindmock_run(&s->mock, python);
 	logind_list_holders(s->logind);
 	logindscene_await(s, "holders=4 ");
-	assert_int_equal(logindscene_told(s, "own:"), 1);
-	assert_int_equal(logindscene_told(s, "own:graced/It sees the shutdown through "), 1);
+	assert_int_equal(logindscene_count(s, "own:"), 1);
+	assert_int_equal(logindscene_count(s, "own:graced/It sees the shutdown through "), 1);
 }
 
 /* logind may list the lock of the process before a moment longer than it is held. */
@@ -224,12 +224,12 @@ static int hold_as_another_number(struct logindscene *s)
 	if (getpid() != 1 || sd_event_new(&s->event) < 0)
 		return 1;
 	logindscene_open(s, &plain);
-	while (!strstr(s->told, "limit=5000 ") && clock_boot_ns() < end_ns)
+	while (!strstr(s->events, "limit=5000 ") && clock_boot_ns() < end_ns)
 		sd_event_run(s->event, 20000);
 	logind_list_holders(s->logind);
-	while (!strstr(s->told, "holders=") && clock_boot_ns() < end_ns)
+	while (!strstr(s->events, "holders=") && clock_boot_ns() < end_ns)
 		sd_event_run(s->event, 20000);
-	return strstr(s->told, "holders=1 own:graced/") ? 0 : 2;
+	return strstr(s->events, "holders=1 own:graced/") ? 0 : 2;
 }
 
 static void test_pid_namespace(void **state)

@@ -228,7 +228,7 @@ static void test_zombie(void **state)
 	assert_false(procfs_alive(pid, child.proc.start_ns));
 }
 
-/* Of how many more descriptors there may be; 0: none. */
+/* Allows that many more descriptors; 0: none. */
 static void limit_descriptors(struct rlimit *old, unsigned int more)
 {
 	int fd = dup(STDERR_FILENO);

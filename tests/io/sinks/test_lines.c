@@ -323,7 +323,7 @@ static bool set_append_only(const char *path, bool on)
 	return r == 0;
 }
 
-/* Of an append-only file (chattr +a) nothing can be cut off. */
+/* An append-only file (chattr +a) cannot be truncated. */
 static void not_cut(void **state)
 {
 	unsigned int first = number, missing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container whose processes die as fast as told, while its init behaves: it leaves with 0 when it
+// A container whose processes die at a given rate, while its init behaves: it leaves with 0 when it
 // is asked to stop.
 //
 //   bomb EXITS-A-SECOND

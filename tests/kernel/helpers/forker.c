@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Of a user that has no other process here, since the limit is the user's. */
+/* A user that has no other process here, since the limit is the user's. */
 #define USER_MIN 3000000000u
 #define LIFE_S	 60
 

@@ -327,7 +327,7 @@ static void deafens(char **args)
 	pause_forever();
 }
 
-/* learns: hears SIGTERM only once it is told to go on */
+/* learns: hears SIGTERM only once it may go on */
 static void learns(char **args)
 {
 	page_ready(page);
@@ -434,7 +434,7 @@ static void held_open(char **args)
 	pause_forever();
 }
 
-/* execs: another program, without a handler, once it is told to go on */
+/* execs: another program, without a handler, once it may go on */
 static void execs(char **args)
 {
 	char *argv[] = {"stopper", "python", NULL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container's init may do when it is told to stop, or instead: one behaviour per name.
+// What a container's init may do when it is asked to stop, or instead: one behaviour per name.
 //
 //   workload BEHAVIOUR [ARGUMENT …]
 //

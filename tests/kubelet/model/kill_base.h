@@ -38,7 +38,7 @@ enum killgrace_trigger {
 	KILLGRACE_TRIGGER_COUNT,
 };
 
-/* -1 for a word that is none of those in quotes. */
+/* -1 for a word other than those in quotes. */
 int killgrace_trigger_of(const char *word);
 
 /* docs/kubelet-rules.md, "Eviction grace"; max_s is evictionMaxPodGracePeriod. All of them are

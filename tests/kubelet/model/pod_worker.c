@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The pod worker's records: made, found, told of, forgotten. */
+/* The pod worker's records: made, found, reported, forgotten. */
 #include "kubelet/model/pod_worker.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ int podworker_add(struct podworker *pw, const char *uid, const char *namespace_,
 
 	if (!*uid || strlen(uid) >= POD_UID_MAX)
 		return -EINVAL;
-	/* Of two UIDs with one key the later finds no room. */
+	/* The second of two UIDs with one key is refused. */
 	if (pw->records.count >= PODLIFE_MAX_PODS || map_get(&pw->records, key)) {
 		pw->refused++;
 		return -ENOSPC;
@@ -129,7 +129,7 @@ void podworker_remove(struct podworker *pw, struct podworker_record *rec)
 
 	podworker_end(pw, rec);
 	podworker_name_free(pw, rec->fullname, rec->uid);
-	if (rec->told)
+	if (rec->reported)
 		podworker_tell(pw, &moved);
 	map_remove(&pw->records, map_key(rec->uid));
 	TAILQ_REMOVE(&pw->all, rec, all);
@@ -175,9 +175,9 @@ void podworker_tell_stage(const struct podworker *pw, struct podworker_record *r
 	struct podworker_effect moved = {
 		.type = PODWORKER_MOVED, .uid = rec->uid, .stage = stage_of(&rec->status)};
 
-	if (rec->told == moved.stage)
+	if (rec->reported == moved.stage)
 		return;
-	rec->told = moved.stage;
+	rec->reported = moved.stage;
 	podworker_tell(pw, &moved);
 }
 

@@ -51,7 +51,7 @@ struct podworker_pod {
 	bool mirror;   /* a mirror pod of it is known */
 	/* The node's own status of it is terminal before the source's is: refused at admission. */
 	bool ended_here;
-	enum meta_phase phase; /* 0: not told */
+	enum meta_phase phase; /* 0: unknown */
 	struct pod_seconds deletion_grace, spec_grace;
 	enum podworker_runtime runtime;
 };
@@ -64,7 +64,7 @@ struct podworker_running {
 struct podworker_kill {
 	bool evict;
 	struct pod_seconds grace; /* overrides */
-	uint64_t waiter;	  /* told by PODWORKER_STOPPED; 0: nobody waits */
+	uint64_t waiter;	  /* answered by PODWORKER_STOPPED; 0: nobody waits */
 	uint64_t status_fn;	  /* how to write its status, as the caller knows it; 0: none */
 };
 
@@ -74,7 +74,7 @@ struct podworker_update {
 	const struct podworker_pod *pod;
 	const struct podworker_running *running;
 	const struct podworker_kill *kill; /* NULL: no options */
-	uint64_t start_ns;		   /* since when it waits, for its latency; 0: not told */
+	uint64_t start_ns;		   /* since when it waits, for its latency; 0: unknown */
 };
 
 enum podworker_call_kind {
@@ -96,7 +96,7 @@ struct podworker_call {
 	uint64_t status_fn;	  /* the last that was given, for SyncTerminatingPod; 0: none */
 	/* The runtime's status has to be newer; 0: any will do, as for a runtime pod. */
 	uint64_t newer_than_ns;
-	uint64_t start_ns; /* of the oldest update that it answers; 0: not told */
+	uint64_t start_ns; /* of the oldest update that it answers; 0: unknown */
 };
 
 enum podworker_result {
@@ -157,7 +157,7 @@ struct podworker_status {
 struct podworker_stats {
 	size_t pods;
 	uint64_t refused;	  /* pods that found no room */
-	uint64_t waiters_refused; /* ... and waiters: they are never told */
+	uint64_t waiters_refused; /* ... and waiters: they are never answered */
 	uint64_t unexpected;	  /* ends of calls that did not run */
 };
 

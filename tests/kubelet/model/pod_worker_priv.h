@@ -26,7 +26,7 @@ struct podworker_record {
 	bool signalled;			       /* ... and has something to look at */
 	bool context;			       /* it has had something to cancel */
 	enum podworker_call_kind call;	       /* that runs now */
-	enum pod_stage told;
+	enum pod_stage reported;
 	uint64_t last_call_ns; /* when this worker's last call ended */
 	uint64_t epoch;	       /* of the last sync that wanted it */
 	uint64_t status_fn;

@@ -117,7 +117,7 @@ static int want_name(struct podworker *pw, const char *fullname, struct podworke
 	}
 	if (pw->names.count >= MAX_NAMES)
 		sweep(pw);
-	/* Of two names with one key the later finds no room. */
+	/* The second of two names with one key is refused. */
 	if (pw->names.count >= MAX_NAMES || map_get(&pw->names, map_key(fullname))) {
 		pw->refused++;
 		return -ENOSPC;

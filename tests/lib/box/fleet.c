@@ -213,7 +213,7 @@ void fleet_check(struct fleet *fleet)
 		json_t *record;
 
 		if (!b->line)
-			fail_msg("nothing is told of %s (%s, stopped at %llu ms)", b->box.id,
+			fail_msg("no record of %s (%s, stopped at %llu ms)", b->box.id,
 				 b->deaf ? "deaf" : "graceful", (unsigned long long)b->stop_ms);
 		fleet->repeated += b->lines > 1;
 		record = json_loads(b->line, 0, NULL);

@@ -24,7 +24,7 @@ struct fleet_box {
 	int code;			      /* it exits with, unless it is deaf */
 	uint64_t stop_ms, kill_ms, remove_ms; /* when; kill_ms only if it is deaf */
 	bool stopped, killed, removed;
-	int status; /* as waitpid(2) told it */
+	int status; /* as waitpid(2) returned it */
 	char *line; /* the stop record that was read; owned */
 	unsigned int lines;
 };

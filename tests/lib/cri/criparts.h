@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sandboxes and containers as a test writes them down, told to wire/runtime/cri in each of the
- * answers that can tell them. */
+/* Sandboxes and containers as a test writes them down, given to wire/runtime/cri in each of the
+ * answers that can hold them. */
 #ifndef TESTS_LIB_CRI_CRIPARTS_H
 #define TESTS_LIB_CRI_CRIPARTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A container runtime's CRI, played from the test's own event loop: gRPC over HTTP/2 on a unix
- * socket, told what there is and, method by method, how to misbehave. */
+ * socket, with configured containers and, method by method, misbehaviour. */
 #ifndef TESTS_LIB_CRI_CRIPEER_H
 #define TESTS_LIB_CRI_CRIPEER_H
 
@@ -38,7 +38,7 @@ struct cripeer_container {
 	char image[META_IMAGE_MAX];
 	bool sandbox;
 	uint32_t state;	      /* as CRI numbers it */
-	uint32_t stop_signal; /* as CRI numbers it; 0: not told */
+	uint32_t stop_signal; /* as CRI numbers it; 0: absent */
 	int exit_code;
 	const char *hook; /* its preStop handler's JSON; NULL: none */
 };
@@ -56,7 +56,7 @@ struct cripeer {
 	bool plays_kubelet;
 	const struct buf *greeting; /* what each stream of events begins with; NULL: nothing */
 	enum cripeer_act act[CRI_METHOD_COUNT];
-	const char *mute;    /* an ID whose status is never told */
+	const char *mute;    /* an ID whose status is never answered */
 	int status;	     /* of CRIPEER_ERROR */
 	size_t padding;	     /* of CRIPEER_LONG */
 	size_t annotations;  /* bytes of them in each item; 0: none */

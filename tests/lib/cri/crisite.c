@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sets the stage of a runtime and its source, and writes down what is told. */
+/* Sets the stage of a runtime and its source, and logs what it reports. */
 #include "lib/cri/crisite.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A played runtime and io/sources/cri on one loop, and a record of what is told. */
+/* A played runtime and io/sources/cri on one loop, and a log of what it reports. */
 #ifndef TESTS_LIB_CRI_CRISITE_H
 #define TESTS_LIB_CRI_CRISITE_H
 
@@ -9,7 +9,7 @@
 
 #define CRISITE_MAX 8192
 
-/* The last that was told of everything, by the number that is its ID. */
+/* The last report of each, by the number that is its ID. */
 struct crisite_container {
 	uint32_t known, kind, stop_signal;
 	char name[64];
@@ -47,7 +47,7 @@ void crisite_await(struct crisite *site, enum podsrc_status status);
 void crisite_await_up(struct crisite *site);
 bool crisite_has(const struct crisite *site, unsigned int number);
 const struct crisite_container *crisite_get(const struct crisite *site, unsigned int number);
-/* How often that was told of look-ups for it. */
+/* How often look-ups of it ended so. */
 unsigned int crisite_done(const struct crisite *site, unsigned int number, enum meta_result result);
 void crisite_find(struct crisite *site, unsigned int number);
 /* Asks for it, awaits the end, which must be this one. */

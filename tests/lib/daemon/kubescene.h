@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kubelet or an API server of the test's own (tests/lib/daemon/kubepeer), the io/sources/kubelet
- * that asks it, and what is told. */
+ * that queries it, and what it reports. */
 #ifndef TESTS_LIB_DAEMON_KUBESCENE_H
 #define TESTS_LIB_DAEMON_KUBESCENE_H
 
@@ -34,7 +34,7 @@ struct kubescene {
 	unsigned int pods, gone, containers;
 	unsigned int statics; /* of the pods */
 	char last_gone[META_UID_MAX];
-	unsigned int lists;	       /* that were told to be whole */
+	unsigned int lists;	       /* that were reported complete */
 	unsigned int gone_before_list; /* ... and who was gone by the last of them */
 	struct buf done;	       /* "<uid> <result>\n" each */
 	unsigned int n_done;
@@ -53,7 +53,7 @@ void kubescene_trust(void);
 /* Plays these bytes with the key of that name (tests/lib/net/tlsc), or in the clear. */
 void kubescene_play(struct kubescene *s, const char *name, const char *answer, size_t len,
 		    bool stays);
-/* A whole answer with this body, which is told to be so many bytes longer than it is. */
+/* A whole answer with this body, announced that many bytes longer than it is. */
 void kubescene_play_body(struct kubescene *s, const char *body, size_t len, size_t missing);
 void kubescene_play_pods(struct kubescene *s, unsigned int first, unsigned int count,
 			 size_t bytes_each);

@@ -39,23 +39,23 @@ static void finish(struct world *w, uint64_t at)
 void relay_open(struct relay *r, const struct engine_config *config, void (*play)(struct world *w))
 {
 	*r = (struct relay){.config = config};
-	world_listen(relay_keep, &r->told);
+	world_listen(relay_keep, &r->fed);
 	play(&r->whole);
 	world_listen(NULL, NULL);
-	while (r->told.list[r->attached++].type != OBS_ATTACHED)
+	while (r->fed.list[r->attached++].type != OBS_ATTACHED)
 		;
-	/* What worlds forget when they are opened is told anew. */
+	/* Opening a world drops observations: they are fed anew. */
 	world_close(&r->whole);
 	world_open_bare(&r->whole, config);
-	for (size_t i = 0; i < r->told.n; i++)
-		world_tell(&r->whole, &r->told.list[i]);
-	finish(&r->whole, r->told.list[r->told.n - 1].at_ns);
+	for (size_t i = 0; i < r->fed.n; i++)
+		world_tell(&r->whole, &r->fed.list[i]);
+	finish(&r->whole, r->fed.list[r->fed.n - 1].at_ns);
 }
 
 void relay_close(struct relay *r)
 {
 	world_close(&r->whole);
-	obs_list_free(&r->told);
+	obs_list_free(&r->fed);
 }
 
 static void run_first(const struct relay *r, const struct relay_leg *leg, struct relay_run *ret)
@@ -64,7 +64,7 @@ static void run_first(const struct relay *r, const struct relay_leg *leg, struct
 	if (leg->incremental)
 		engine_keep(ret->first.engine, false, relay_keep, &ret->kept);
 	for (size_t i = 0; i < leg->at; i++) {
-		assert_int_equal(world_tell(&ret->first, &r->told.list[i]), 0);
+		assert_int_equal(world_tell(&ret->first, &r->fed.list[i]), 0);
 		if (leg->incremental && engine_has_changed(ret->first.engine))
 			engine_keep(ret->first.engine, false, relay_keep, &ret->kept);
 		assert_true(!leg->incremental || !engine_has_changed(ret->first.engine));
@@ -77,7 +77,7 @@ static void run_first(const struct relay *r, const struct relay_leg *leg, struct
 static void run_second(const struct relay *r, const struct relay_leg *leg, struct relay_run *ret)
 {
 	size_t from = leg->at < r->attached ? 0 : leg->at + leg->lost;
-	uint64_t last = r->told.list[r->told.n - 1].at_ns;
+	uint64_t last = r->fed.list[r->fed.n - 1].at_ns;
 	struct relay_node node = {};
 
 	world_open_bare(&ret->second, r->config);
@@ -85,15 +85,15 @@ static void run_second(const struct relay *r, const struct relay_leg *leg, struc
 		assert_int_equal(world_tell(&ret->second, &ret->kept.list[i]), 0);
 	engine_keep(ret->second.engine, true, relay_keep, &ret->again);
 	for (size_t i = 0; i < from; i++)
-		relay_node_take(&node, &r->told.list[i]);
+		relay_node_take(&node, &r->fed.list[i]);
 	if (from) {
-		uint64_t at = r->told.list[from - 1].at_ns + 1;
+		uint64_t at = r->fed.list[from - 1].at_ns + 1;
 
 		relay_node_scan(&node, &ret->second, at);
 		world_attach(&ret->second, at);
 	}
-	for (size_t i = from; i < r->told.n; i++) {
-		struct obs obs = r->told.list[i];
+	for (size_t i = from; i < r->fed.n; i++) {
+		struct obs obs = r->fed.list[i];
 
 		relay_node_recount(&node, &obs);
 		assert_int_equal(world_tell(&ret->second, &obs), 0);
@@ -132,7 +132,8 @@ static size_t count(const struct world *w, const char *id, const struct record_s
 	return n;
 }
 
-size_t relay_told(const struct relay_run *run, const char *id, const struct record_stop **ret)
+size_t relay_count_stops(const struct relay_run *run, const char *id,
+			 const struct record_stop **ret)
 {
 	return count(&run->first, id, ret) + count(&run->second, id, ret);
 }

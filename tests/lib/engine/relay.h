@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A relay of two engines: what happens is told to the first, up to some point; what that one keeps
+ * A relay of two engines: what happens is fed to the first, up to some point; what that one keeps
  * is fed to the second, then what is there by then, then the rest. Times go on in between.
  */
 #ifndef TESTS_LIB_ENGINE_RELAY_H
@@ -16,7 +16,7 @@ struct obs_list {
 /* What happens, and what one engine says of it that hears it all. */
 struct relay {
 	const struct engine_config *config; /* NULL: as world_open() has it */
-	struct obs_list told;
+	struct obs_list fed;
 	size_t attached; /* how many of those there were once it was attached */
 	struct world whole;
 };
@@ -41,8 +41,9 @@ struct relay_run {
 void relay_run(const struct relay *r, const struct relay_leg *leg, struct relay_run *ret);
 void relay_run_close(struct relay_run *run);
 
-/* How often both together told the stop of that id; *ret is the last of them. */
-size_t relay_told(const struct relay_run *run, const char *id, const struct record_stop **ret);
+/* How often both together reported the stop of that id; *ret is the last report. */
+size_t relay_count_stops(const struct relay_run *run, const char *id,
+			 const struct record_stop **ret);
 
 /* Adds what is kept to a list. */
 void relay_keep(void *list, const struct obs *obs);

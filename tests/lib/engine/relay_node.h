@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is there on a node, by what happened: the scan that an engine is told when it starts. */
+/* What is there on a node, by what happened: the scan that an engine gets when it starts. */
 #ifndef TESTS_LIB_ENGINE_RELAY_NODE_H
 #define TESTS_LIB_ENGINE_RELAY_NODE_H
 
@@ -14,7 +14,7 @@ struct relay_cgroup {
 	struct graced_proc init;
 	uint32_t rank;
 	uint32_t keeper_pid;
-	struct graced_counts counts; /* as told last */
+	struct graced_counts counts; /* as fed last */
 };
 
 struct relay_node {

@@ -331,7 +331,7 @@ static void pod_deleted(struct world *w)
 	world_lists_not(w, SEC(30));
 }
 
-/* It is over, it is Ready, and it lives on: all of that is told once. */
+/* It is over, it is Ready, and it lives on: all of that is reported once. */
 static void pod_untrue(struct world *w)
 {
 	struct meta_pod pod = world_pod_a();

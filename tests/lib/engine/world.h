@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node made of observations, the engine that is told of them, and a copy of what it answered.
+ * A node made of observations, the engine that gets them, and a copy of its effects.
  *
  * Two pods (A with two containers, B with one), a Docker container, systemd's units. Each has a
  * fixed cgroup id. Times are seconds of CLOCK_BOOTTIME as written by SEC() and MSEC().
@@ -69,7 +69,7 @@ void world_close(struct world *w);
 void world_clear(struct world *w);
 
 int world_tell(struct world *w, const struct obs *obs);
-/* Whoever hears what any world is told, before it is; NULL: nobody. */
+/* Called with each observation of any world before the engine gets it; NULL: not called. */
 typedef void (*world_ear)(void *userdata, const struct obs *obs);
 void world_listen(world_ear ear, void *userdata);
 

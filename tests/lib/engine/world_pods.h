@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pod A of the world with its sandbox, from its first container to its cgroup's end, and what is
- * told of it. */
+/* Pod A of the world with its sandbox, from its first container to its cgroup's end, and its
+ * records. */
 #ifndef TESTS_LIB_ENGINE_WORLD_PODS_H
 #define TESTS_LIB_ENGINE_WORLD_PODS_H
 
@@ -55,7 +55,7 @@ void world_pod_removed(struct world *w, uint64_t at);
 /* A1's init exits, the sandbox is stopped, and the cgroups go. */
 void world_end_pod(struct world *w, uint64_t at);
 
-/* What was told of that pod is exactly that, in that order. */
+/* The records of that pod are exactly those, in that order. */
 void assert_moves_of(const struct world *w, const char *uid, const struct move *want, size_t n);
 #define assert_moves(w, ...)                                                \
 	assert_moves_of(w, WORLD_UID_A, (const struct move[]){__VA_ARGS__}, \

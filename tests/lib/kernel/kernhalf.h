@@ -31,7 +31,7 @@ struct kernhalf {
  * leave *state NULL and return 0. -1 when it should have worked.
  */
 int kernhalf_open(void **state, const char *what);
-/* The same with scope all: processes of the whole host are told, too. */
+/* The same with scope all: processes of the whole host are recorded, too. */
 int kernhalf_open_all(void **state, const char *what);
 /* The same as kernhalf_open() with a ring of so many bytes. */
 int kernhalf_open_ring(void **state, const char *what, size_t ring_bytes);

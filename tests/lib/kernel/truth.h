@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compare a stop record, member by member, with what the test itself knows: who it started, who
- * signalled, what the clock said around each call, what waitid(2) told.
+ * signalled, what the clock said around each call, what waitid(2) returned.
  */
 #ifndef TESTS_LIB_KERNEL_TRUTH_H
 #define TESTS_LIB_KERNEL_TRUTH_H

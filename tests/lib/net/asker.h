@@ -21,7 +21,7 @@ struct asker {
 
 /* What came of one request. */
 struct asker_reply {
-	unsigned int done;	    /* how often it was told */
+	unsigned int done;	    /* how often done was called */
 	struct fetch_result result; /* without its body */
 	struct buf body;
 };
@@ -36,7 +36,7 @@ void asker_turn(struct asker *asker);
 void asker_ask(struct asker *asker, struct fetch_request *request, struct asker_reply *ret);
 /* A fetch_done_fn whose userdata is a struct asker_reply. */
 void asker_done(void *userdata, const struct fetch_result *result);
-/* Of this process. */
+/* Open descriptors of this process. */
 unsigned int asker_count_fds(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON web tokens with the claims of a test, and a signature that is none. */
+/* JSON web tokens with the claims of a test, and an invalid signature. */
 #ifndef TESTS_LIB_NET_JWTGEN_H
 #define TESTS_LIB_NET_JWTGEN_H
 

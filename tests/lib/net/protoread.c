@@ -163,7 +163,7 @@ static void begin_line(const struct reader *r, const char *suffix, const char *l
 	buf_adds(r->out, any ? "} " : " ");
 }
 
-/* Of the family's name, as OpenMetrics has it. */
+/* The line has the family's name, as OpenMetrics has it. */
 static void add_created(const struct reader *r, struct bytes in)
 {
 	struct reader family = *r;

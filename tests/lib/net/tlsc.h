@@ -13,7 +13,7 @@
 /*
  * A directory with PEM files: server.crt and server.key for localhost, signed by itself; ca.crt;
  * client.crt, purpose.crt (for servers alone), stranger.crt (of another CA) with a .key of the same
- * name each. For cmocka's groups; false from tlsc_can() when a program is missing, which is told.
+ * name each. For cmocka's groups; false from tlsc_can() when a program is missing, which is printed.
  */
 int tlsc_set_up(void **state);
 int tlsc_tear_down(void **state);

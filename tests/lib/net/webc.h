@@ -44,7 +44,7 @@ bool site_is_page(const struct site *site, enum negotiate_format format, const c
 void site_expect_served(struct site *site);
 /* Turns until the server has no connection left. */
 void site_await_empty(struct site *site);
-/* Of this process, server and clients. */
+/* Open descriptors of this process, server and clients. */
 unsigned int site_count_fds(void);
 
 struct webc {

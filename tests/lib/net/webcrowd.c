@@ -140,7 +140,7 @@ static void hear(struct crowd *crowd, struct client *c, uint64_t now)
 		go(crowd, c, now + 100);
 	else if (c->kind == SLOW)
 		c->next_ms = now + 1000;
-	/* They were told off: they come again. */
+	/* They were refused: they come again. */
 	else if (c->kind == GARBAGE || c->kind == HUGE_HEADERS)
 		go(crowd, c, now + 100);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A crowd of bad clients in a process of its own, all at once and until it is told to leave: idle
+ * A crowd of bad clients in a process of its own, all at once and until it is ended: idle
  * ones, with and without half a request, that come back when they are closed; slow ones that read
  * one byte a second; some that send garbage; some that send 64 KiB of headers.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was told of pods and their containers, kept to be looked at. */
+/* Keeps what was read of pods and their containers. */
 #ifndef TESTS_LIB_PODS_PODSEEN_H
 #define TESTS_LIB_PODS_PODSEEN_H
 

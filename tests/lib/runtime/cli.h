@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Docker and Podman, which are told what to do in the same words: start a container, have it
+/* Docker and Podman, which take the same commands: start a container, have it
  * stopped, and look at its record. A test is a table of scenes. */
 #ifndef TESTS_LIB_RUNTIME_CLI_H
 #define TESTS_LIB_RUNTIME_CLI_H

@@ -14,7 +14,7 @@ int runtime_grpc_open(const char *socket, struct runtime_grpc **ret);
 /* NULL is fine; returns NULL. */
 struct runtime_grpc *runtime_grpc_free(struct runtime_grpc *grpc);
 
-/* Failures are told on stderr unless quiet. */
+/* Failures are printed on stderr unless quiet. */
 void runtime_grpc_quiet(struct runtime_grpc *grpc, bool quiet);
 
 /* path: "/package.Service/Method". reply gets the message without its frame. -ENOTCONN: nobody

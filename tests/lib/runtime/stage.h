@@ -16,7 +16,7 @@
 #include "lib/kernel/tracer.h"
 #include "lib/runtime/host.h"
 
-/* Images every host has: of a program that stops when told to by any stop signal. */
+/* Images every host has: of a program that any stop signal ends. */
 #define RUNTIME_IMAGE	   "docker.io/library/stops:1"
 #define RUNTIME_IMAGE_QUIT "docker.io/library/quits:1" /* its stop signal is SIGQUIT */
 

@@ -52,8 +52,9 @@ void logindmock_set_preparing(struct logindmock *m, bool preparing);
 void logindmock_refuse(struct logindmock *m, const char *error);
 
 /*
- * Puts systemd on the bus, too: told to send SIGHUP to logind, it has the mock take the limit from
- * the files below root, as far as they are files of a drop-in directory with a whole number in them.
+ * Puts systemd on the bus, too: requested to send SIGHUP to logind, it has the mock take the limit
+ * from the files below root, as far as they are files of a drop-in directory with a whole number in
+ * them.
  */
 void logindmock_add_systemd(struct logindmock *m, const char *root);
 

@@ -13,14 +13,14 @@
 #define TURN_US 20000
 #define MS	UINT64_C(1000000)
 
-__attribute__((format(printf, 2, 3))) static void tell(struct logindscene *s, const char *format,
-						       ...)
+__attribute__((format(printf, 2, 3))) static void add_event(struct logindscene *s,
+							    const char *format, ...)
 {
-	size_t len = strlen(s->told);
+	size_t len = strlen(s->events);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(s->told + len, sizeof(s->told) - len, format, args);
+	vsnprintf(s->events + len, sizeof(s->events) - len, format, args);
 	va_end(args);
 }
 
@@ -32,42 +32,42 @@ static void take(struct logindscene *s)
 
 static void on_up(void *userdata)
 {
-	tell(userdata, "up ");
+	add_event(userdata, "up ");
 	take(userdata);
 }
 
 static void on_down(void *userdata)
 {
-	tell(userdata, "down ");
+	add_event(userdata, "down ");
 }
 
 static void on_taken(void *userdata)
 {
-	tell(userdata, "taken ");
+	add_event(userdata, "taken ");
 }
 
 static void on_refused(void *userdata, const char *error, const char *text)
 {
-	tell(userdata, "refused=%s ", error);
+	add_event(userdata, "refused=%s ", error);
 }
 
 static void on_lost(void *userdata)
 {
-	tell(userdata, "lost ");
+	add_event(userdata, "lost ");
 	take(userdata);
 }
 
 static void on_announced(void *userdata, const uint64_t *limit_ns, const char *action)
 {
 	if (limit_ns)
-		tell(userdata, "announced=%" PRIu64 ":%s ", *limit_ns / MS, action);
+		add_event(userdata, "announced=%" PRIu64 ":%s ", *limit_ns / MS, action);
 	else
-		tell(userdata, "announced=?:%s ", action);
+		add_event(userdata, "announced=?:%s ", action);
 }
 
 static void on_cancelled(void *userdata)
 {
-	tell(userdata, "cancelled ");
+	add_event(userdata, "cancelled ");
 	take(userdata);
 }
 
@@ -75,7 +75,7 @@ static void on_limit(void *userdata, uint64_t limit_ns)
 {
 	struct logindscene *s = userdata;
 
-	tell(s, "limit=%" PRIu64 " ", limit_ns / MS);
+	add_event(s, "limit=%" PRIu64 " ", limit_ns / MS);
 	if (s->keep)
 		delaykeep_limit(s->keep, limit_ns);
 }
@@ -83,18 +83,19 @@ static void on_limit(void *userdata, uint64_t limit_ns)
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
 {
 	if (failed)
-		tell(userdata, "holders=failed ");
+		add_event(userdata, "holders=failed ");
 	else
-		tell(userdata, "holders=%zu ", n);
+		add_event(userdata, "holders=%zu ", n);
 	for (size_t i = 0; i < n && i < LOGIND_HOLDERS_MAX; i++)
-		tell(userdata, "%s%s/%s ", list[i].own ? "own:" : "", list[i].who, list[i].why);
+		add_event(userdata, "%s%s/%s ", list[i].own ? "own:" : "", list[i].who,
+			  list[i].why);
 }
 
 static void on_reloaded(void *userdata, const char *error)
 {
 	struct logindscene *s = userdata;
 
-	tell(s, "reloaded=%s ", error ? error : "ok");
+	add_event(s, "reloaded=%s ", error ? error : "ok");
 	if (s->keep)
 		delaykeep_reloaded(s->keep, error);
 }
@@ -174,7 +175,7 @@ void logindscene_open(struct logindscene *s, const struct logind_options *option
 static void turn(struct logindscene *s, uint64_t end_ns, const char *what)
 {
 	if (clock_boot_ns() > end_ns)
-		fail_msg("%s does not come: %s", what, s->told);
+		fail_msg("%s does not come: %s", what, s->events);
 	assert_true(sd_event_run(s->event, TURN_US) >= 0);
 }
 
@@ -182,7 +183,7 @@ void logindscene_await(struct logindscene *s, const char *text)
 {
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
 
-	while (!strstr(s->told, text))
+	while (!strstr(s->events, text))
 		turn(s, end_ns, text);
 }
 
@@ -209,7 +210,7 @@ void logindscene_await_locks(struct logindscene *s, unsigned int n)
 
 void logindscene_forget(struct logindscene *s)
 {
-	s->told[0] = '\0';
+	s->events[0] = '\0';
 }
 
 void logindscene_run_for(struct logindscene *s, uint64_t ns)
@@ -225,19 +226,19 @@ void logindscene_settle(struct logindscene *s)
 	/* The first answer may be to what was asked before. */
 	for (int i = 0; i < 2; i++) {
 		uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
-		unsigned int n = logindscene_told(s, "limit=");
+		unsigned int n = logindscene_count(s, "limit=");
 
 		logind_ask_limit(s->logind);
-		while (logindscene_told(s, "limit=") == n)
+		while (logindscene_count(s, "limit=") == n)
 			turn(s, end_ns, "an answer");
 	}
 }
 
-unsigned int logindscene_told(const struct logindscene *s, const char *text)
+unsigned int logindscene_count(const struct logindscene *s, const char *text)
 {
 	unsigned int n = 0;
 
-	for (const char *at = s->told; (at = strstr(at, text)); at += strlen(text))
+	for (const char *at = s->events; (at = strstr(at, text)); at += strlen(text))
 		n++;
 	return n;
 }

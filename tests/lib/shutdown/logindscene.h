@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* io/logind and its mock in one test: it takes the lock as core/shutdown does, and keeps what it is
- * told as words in one line. */
+/* io/logind and its mock in one test: it takes the lock as core/shutdown does, and keeps the
+ * events as words in one line. */
 #ifndef TESTS_LIB_SHUTDOWN_LOGINDSCENE_H
 #define TESTS_LIB_SHUTDOWN_LOGINDSCENE_H
 
@@ -18,7 +18,7 @@ struct logindscene {
 	bool no_lock;		/* takes none by itself */
 	/* "up taken cancelled limit=5000 announced=5000:reboot holders=1:kubelet refused=…",
 	 * times in ms, a space after each word. */
-	char told[4096];
+	char events[4096];
 };
 
 /* Starts the bus and logind, unless nothing is wanted yet; connects nothing. */
@@ -33,18 +33,18 @@ int logindscene_teardown(void **state);
 struct logindscene *logindscene_of(void **state);
 /* Makes the handle; options->bus_address, who and why are the scene's. */
 void logindscene_open(struct logindscene *s, const struct logind_options *options);
-/* Runs the loop until told has that text; fails after PATIENCE_S. */
+/* Runs the loop until events has that text; fails after PATIENCE_S. */
 void logindscene_await(struct logindscene *s, const char *text);
 void logindscene_await_status(struct logindscene *s, enum logind_status status);
 /* Runs the loop until so many locks are held of the mock. */
 void logindscene_await_locks(struct logindscene *s, unsigned int n);
-/* Forgets what was told. */
+/* Clears events. */
 void logindscene_forget(struct logindscene *s);
 /* Runs the loop for that long. */
 void logindscene_run_for(struct logindscene *s, uint64_t ns);
 /* Goes to logind and back, so that all it sent so far is handled. */
 void logindscene_settle(struct logindscene *s);
-unsigned int logindscene_told(const struct logindscene *s, const char *text);
+unsigned int logindscene_count(const struct logindscene *s, const char *text);
 struct logind_state logindscene_state(const struct logindscene *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sets up a node's shutdown and reads what is told of it. */
+/* Sets up a node's shutdown and reads its records. */
 #include "lib/shutdown/shutscene.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stage for core/shutdown: time runs, timers fire when they want to, and what is done and told is
- * written down, a line for each but the timer's.
+ * A stage for core/shutdown: time runs, timers fire when they want to, and what is done and
+ * reported is written down, a line for each but the timer's.
  *
  *   "take", "flush", "drop", "look ID", "kill ID", "write UID", "leave UID", "set taint",
  *   "clear taint"
@@ -20,7 +20,7 @@
 struct shutstage {
 	struct shutdown *sd;
 	uint64_t now_ns, wake_ns;
-	const char *who;	     /* holds besides, as told last */
+	const char *who;	     /* holds besides, as answered last */
 	bool asks;		     /* logind was asked and has not answered yet */
 	unsigned int lists;	     /* how often it was asked */
 	unsigned int status_asked;   /* how often somebody was asked for a pod's status */

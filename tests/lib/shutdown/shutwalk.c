@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The steps of a walk: the world does something, and core/shutdown is told. */
+/* The steps of a walk: the world does something, and core/shutdown gets it. */
 #include "lib/shutdown/shutwalk.h"
 
 #include "lib/shutdown/shutwalk_priv.h"
@@ -93,26 +93,26 @@ static void answer(struct shutwalk *w)
 		w->listing = true;
 		return;
 	}
-	event.holders.failed = w->told_failed = w->bus == SHUTWALK_FAILS;
-	if (!w->told_failed) {
-		if (w->told_kubelet)
+	event.holders.failed = w->list_failed = w->bus == SHUTWALK_FAILS;
+	if (!w->list_failed) {
+		if (w->listed_kubelet)
 			w->kubelet_ns = w->now_ns;
 		if (w->other)
 			event.holders.n++;
 		if (w->kubelet)
 			list[event.holders.n++] = (struct shutdown_holder){"kubelet", 0, 7};
-		w->told = true;
-		w->told_kubelet = w->kubelet;
-		w->told_n = event.holders.n;
+		w->listed = true;
+		w->listed_kubelet = w->kubelet;
+		w->n_listed = event.holders.n;
 	}
 	shutwalk_send(w, &event);
 }
 
-/* As long as nobody looks, what others were told is not seen. */
+/* Without a look, signals to the others are not seen. */
 static void look(struct shutwalk *w, struct shutwalk_container *c)
 {
 	c->looking = false;
-	if (!c->told || shutwalk_chance(w, 4))
+	if (!c->known || shutwalk_chance(w, 4))
 		return;
 	c->facts.looked_ns = w->now_ns;
 	c->facts.signalled_ns = c->others_ns;
@@ -253,7 +253,7 @@ static void announce(struct shutwalk *w)
 			w->sources[i].since_ns = w->now_ns;
 			w->sources[i].owed_ns = 0;
 		}
-		w->told = w->told_failed = w->told_kubelet = w->released = false;
+		w->listed = w->list_failed = w->listed_kubelet = w->released = false;
 		for (size_t i = 0; i < SHUTWALK_GROUPS; i++)
 			w->group_done[i] = false;
 		for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
@@ -398,7 +398,7 @@ static void settle(struct shutwalk *w)
 	for (size_t i = 0; forever && i < SHUTWALK_CONTAINERS; i++) {
 		struct shutwalk_container *c = &w->containers[i];
 
-		if (!c->told)
+		if (!c->known)
 			continue;
 		c->facts.populated = false;
 		shutwalk_tell_container(w, c);

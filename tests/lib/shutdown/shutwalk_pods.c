@@ -4,13 +4,13 @@
 
 #define MS (SHUTWALK_S / 1000)
 
-/* Of a pod that nobody tells of and that has no container nothing is known. */
+/* A pod without a container and without a fact is unknown. */
 static void forget_unused(struct shutwalk *w, size_t pod)
 {
-	if (pod >= SHUTWALK_PODS || w->pods[pod].told)
+	if (pod >= SHUTWALK_PODS || w->pods[pod].known)
 		return;
 	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
-		if (w->containers[i].told && w->containers[i].pod == pod)
+		if (w->containers[i].known && w->containers[i].pod == pod)
 			return;
 	w->pods[pod].facts.group = 0;
 	w->pods[pod].facts.is_static = false;
@@ -18,7 +18,7 @@ static void forget_unused(struct shutwalk *w, size_t pod)
 
 void shutwalk_tell_container(struct shutwalk *w, struct shutwalk_container *c)
 {
-	c->told = true;
+	c->known = true;
 	c->facts.pod_uid = c->pod < SHUTWALK_PODS ? shutwalk_uids[c->pod] : NULL;
 	if (!c->facts.populated)
 		c->killed = false;
@@ -36,7 +36,7 @@ void shutwalk_create(struct shutwalk *w)
 	struct shutwalk_container *c = any(w);
 	uint64_t id = (uint64_t)(c - w->containers) + 1;
 
-	if (c->told)
+	if (c->known)
 		return;
 	*c = (struct shutwalk_container){
 		.pod = (unsigned int)shutwalk_roll(w, SHUTWALK_PODS + 1),
@@ -54,9 +54,9 @@ void shutwalk_remove(struct shutwalk *w)
 {
 	struct shutwalk_container *c = any(w);
 
-	if (!c->told)
+	if (!c->known)
 		return;
-	c->told = c->killed = false;
+	c->known = c->killed = false;
 	forget_unused(w, c->pod);
 	shutwalk_send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
 						  .id = c->facts.id});
@@ -66,7 +66,7 @@ void shutwalk_stop(struct shutwalk *w)
 {
 	struct shutwalk_container *c = any(w);
 
-	if (!c->told || !c->facts.populated || c->facts.asked_ns)
+	if (!c->known || !c->facts.populated || c->facts.asked_ns)
 		return;
 	c->facts.asked_ns = w->now_ns - (shutwalk_chance(w, 4) ? 300 * MS : 0);
 	c->facts.signal = 15;
@@ -83,7 +83,7 @@ void shutwalk_change(struct shutwalk *w)
 {
 	struct shutwalk_container *c = any(w);
 
-	if (!c->told)
+	if (!c->known)
 		return;
 	if (shutwalk_chance(w, 2))
 		c->facts.populated = false;
@@ -101,8 +101,8 @@ void shutwalk_change_pod(struct shutwalk *w)
 	size_t i = shutwalk_roll(w, SHUTWALK_PODS);
 	struct shutwalk_pod *pod = &w->pods[i];
 
-	if (pod->told && shutwalk_chance(w, 6)) {
-		pod->told = false;
+	if (pod->known && shutwalk_chance(w, 6)) {
+		pod->known = false;
 		forget_unused(w, i);
 		shutwalk_send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE,
 							  .uid = shutwalk_uids[i]});
@@ -111,7 +111,7 @@ void shutwalk_change_pod(struct shutwalk *w)
 	/* The order of pods is the plan's, and stays. */
 	if (!w->on)
 		pod->facts.group = (uint32_t)shutwalk_roll(w, SHUTWALK_GROUPS + 1);
-	pod->told = true;
+	pod->known = true;
 	pod->facts.uid = shutwalk_uids[i];
 	pod->facts.stopping = shutwalk_chance(w, 3);
 	pod->facts.ended = shutwalk_chance(w, 3);

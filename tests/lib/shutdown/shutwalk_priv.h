@@ -15,17 +15,17 @@
 #define SHUTWALK_UNNOTICED (SHUTDOWN_TICK_NS + SHUTDOWN_TICK_NS / 2)
 
 struct shutwalk_container {
-	bool told;
-	struct shutdown_container facts; /* as told */
+	bool known;
+	struct shutdown_container facts; /* as sent */
 	unsigned int pod;		 /* of pods; SHUTWALK_PODS: none */
 	uint64_t stalled_ns;		 /* of the walk, when it was asked */
 	bool looking;			 /* a look was asked for, and not answered */
-	uint64_t others_ns;		 /* when others of it were told in truth; 0: not */
+	uint64_t others_ns;		 /* when others of it were really signalled; 0: not */
 	bool killed;			 /* by graced, in this shutdown */
 };
 
 struct shutwalk_pod {
-	bool told;
+	bool known;
 	struct shutdown_pod facts;
 };
 
@@ -40,7 +40,7 @@ struct shutwalk {
 	struct shutdown_config config;
 	struct shutdown *sd;
 	uint64_t now_ns, wake_ns, stalled_ns;
-	uint64_t seen_ns;     /* the latest time that was told */
+	uint64_t seen_ns;     /* the latest time sent */
 	unsigned int effects; /* of this step */
 
 	bool lock, asked, flushing, listing;
@@ -52,9 +52,9 @@ struct shutwalk {
 	uint64_t late_ns;  /* when the program came to a shutdown under way; 0: it was there */
 
 	enum shutwalk_bus bus;
-	bool kubelet, other;		      /* hold a lock */
-	bool told, told_kubelet, told_failed; /* as logind said last */
-	size_t told_n;
+	bool kubelet, other;			  /* hold a lock */
+	bool listed, listed_kubelet, list_failed; /* as logind said last */
+	size_t n_listed;
 	/* The sources of pods' status, by is_static; the kubelet is that of static pods. Times are
 	 * in this shutdown, later by the time in which nothing ran. */
 	struct {
@@ -71,10 +71,10 @@ struct shutwalk {
 	struct shutwalk_container containers[SHUTWALK_CONTAINERS];
 	struct shutwalk_pod pods[SHUTWALK_PODS];
 	struct {
-		bool watched, told_all, failed;
+		bool watched, complete, failed;
 		bool lives;		     /* the process that held the kubelet's lock */
 		uint64_t since_ns;	     /* it is followed */
-		bool told[SHUTWALK_PODS];    /* the pod's mount is there */
+		bool mounted[SHUTWALK_PODS]; /* the pod's mount exists */
 		bool stopped[SHUTWALK_PODS]; /* ... and was when the pod was stopped */
 	} volumes;
 };

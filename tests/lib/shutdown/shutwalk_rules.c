@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What must be true of every shutdown, told independently of how core/shutdown comes to it. */
+/* What must be true of every shutdown, independently of how core/shutdown comes to it. */
 #include <string.h>
 
 #include "lib/shutdown/margin.h"
@@ -31,14 +31,14 @@ uint64_t shutwalk_deadline(const struct shutwalk *w)
 
 bool shutwalk_lives(const struct shutwalk_container *c)
 {
-	return c->told && c->facts.populated &&
+	return c->known && c->facts.populated &&
 	       (c->facts.kind == SHUTDOWN_KIND_CONTAINER || c->facts.kind == SHUTDOWN_KIND_UNKNOWN);
 }
 
 bool shutwalk_is_stopped(const struct shutwalk *w, const struct shutwalk_container *c)
 {
 	return c->facts.asked_ns ||
-	       (c->pod < SHUTWALK_PODS && w->pods[c->pod].told && w->pods[c->pod].facts.stopping);
+	       (c->pod < SHUTWALK_PODS && w->pods[c->pod].known && w->pods[c->pod].facts.stopping);
 }
 
 static uint64_t status_wait_ns(const struct shutwalk *w)
@@ -90,7 +90,7 @@ static bool has_waited(const struct shutwalk *w, const struct shutwalk_container
 	return ns <= w->seen_ns && w->seen_ns - ns >= c->facts.asked_ns + stalled_ns;
 }
 
-/* Looked at when its time had come, a moment ago: nobody in it was told. */
+/* Looked at when its time had come, a moment ago: no process in it was signalled. */
 static bool is_useless(const struct shutwalk *w, const struct shutwalk_container *c)
 {
 	const struct shutdown_container *f = &c->facts;
@@ -101,17 +101,17 @@ static bool is_useless(const struct shutwalk *w, const struct shutwalk_container
 	       (!f->ending_ns || f->signalled_ns < f->ending_ns);
 }
 
-static struct shutwalk_container *told_of(struct shutwalk *w, uint64_t id)
+static struct shutwalk_container *known_of(struct shutwalk *w, uint64_t id)
 {
 	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
-		if (w->containers[i].told && w->containers[i].facts.id == id)
+		if (w->containers[i].known && w->containers[i].facts.id == id)
 			return &w->containers[i];
 	return NULL;
 }
 
 static void take_look(struct shutwalk *w, uint64_t id)
 {
-	struct shutwalk_container *c = told_of(w, id);
+	struct shutwalk_container *c = known_of(w, id);
 
 	must(w, c, "only a container is looked at");
 	if (!c)
@@ -125,7 +125,7 @@ static void take_look(struct shutwalk *w, uint64_t id)
 
 static void take_kill(struct shutwalk *w, uint64_t id)
 {
-	struct shutwalk_container *c = told_of(w, id);
+	struct shutwalk_container *c = known_of(w, id);
 	const struct shutdown_container *f;
 	bool deaf, overdue;
 
@@ -172,7 +172,7 @@ static void take_drop(struct shutwalk *w)
 /* Somebody stops containers, or the kubelet has yet to. */
 static bool is_driven(const struct shutwalk *w)
 {
-	bool kubelet = !w->told || w->told_kubelet;
+	bool kubelet = !w->listed || w->listed_kubelet;
 
 	return living(w, true) > 0 || (living(w, false) > 0 && kubelet);
 }
@@ -181,12 +181,12 @@ static bool is_driven(const struct shutwalk *w)
 static bool stops_any(const struct shutwalk *w)
 {
 	for (size_t i = 0; i < SHUTWALK_PODS; i++)
-		if (w->pods[i].told && w->pods[i].facts.stopping)
+		if (w->pods[i].known && w->pods[i].facts.stopping)
 			return true;
 	return living(w, true) > 0;
 }
 
-/* Of a shutdown that it came to late it is to hear first. */
+/* It first waits for facts of a shutdown that it joined late. */
 static bool is_joining(const struct shutwalk *w)
 {
 	return w->late_ns && !w->any_stopped && !stops_any(w) && living(w, false) > 0 &&
@@ -203,7 +203,7 @@ static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 	if (w->config.mode == SHUTDOWN_OBSERVE) {
 		must(w, reason != SHUTDOWN_LOCKS_UNKNOWN || !is_driven(w),
 		     "in the dark observe holds while containers are stopped");
-		must(w, !limit || (living(w, false) > 0 && (!w->told || w->told_n > 0)),
+		must(w, !limit || (living(w, false) > 0 && (!w->listed || w->n_listed > 0)),
 		     "the limit is no reason to end what is over");
 		return;
 	}
@@ -220,12 +220,13 @@ static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 
 static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 {
-	must(w, w->on || r->what == SHUTDOWN_REPORT_CANCELLED, "nothing is told but of a shutdown");
+	must(w, w->on || r->what == SHUTDOWN_REPORT_CANCELLED,
+	     "records are reported in a shutdown only");
 	must(w, r->living == living(w, false), "a record counts what lives");
 	must(w, r->stopping == living(w, true), "a record counts what is stopped");
 	switch (r->what) {
 	case SHUTDOWN_REPORT_GROUP_DONE:
-		must(w, r->group < w->n_groups, "only groups of the plan are told");
+		must(w, r->group < w->n_groups, "only groups of the plan are reported");
 		if (r->group < SHUTWALK_GROUPS)
 			w->group_done[r->group] = true;
 		w->seen->groups++;
@@ -259,7 +260,7 @@ static bool has_living(const struct shutwalk *w, size_t pod)
 	return false;
 }
 
-/* Of a pod of which only its containers are known nobody has said that it is not listed. */
+/* A pod known only by its containers may be listed: no source has denied it. */
 static void take_ask(struct shutwalk *w, const char *uid)
 {
 	size_t i = 0;
@@ -273,8 +274,8 @@ static void take_ask(struct shutwalk *w, const char *uid)
 	if (i == SHUTWALK_PODS)
 		return;
 	must(w, !has_living(w, i), "no status is asked for before a pod is empty");
-	must(w, !w->pods[i].told || !w->pods[i].facts.ended, "nor when it is seen");
-	must(w, !w->pods[i].told || !w->pods[i].facts.unlisted, "nor where nobody can show it");
+	must(w, !w->pods[i].known || !w->pods[i].facts.ended, "nor when it is seen");
+	must(w, !w->pods[i].known || !w->pods[i].facts.unlisted, "nor where nobody can show it");
 	w->seen->status_asked++;
 	w->sources[w->pods[i].facts.is_static].asked = true;
 	if (!w->sources[w->pods[i].facts.is_static].owed_ns)
@@ -342,8 +343,8 @@ void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
 static void check_observe(struct shutwalk *w)
 {
 	must(w, living(w, false) > 0, "observe holds for containers that live");
-	must(w, !w->told || w->told_n > 0, "observe never holds alone");
-	must(w, !w->told_failed || is_driven(w),
+	must(w, !w->listed || w->n_listed > 0, "observe never holds alone");
+	must(w, !w->list_failed || is_driven(w),
 	     "observe holds in the dark while containers are stopped alone");
 }
 
@@ -353,7 +354,7 @@ static bool may_answer(const struct shutwalk *w, size_t i)
 	uint64_t kubelet_ns = i == 1 ? w->kubelet_ns : 0;
 	uint64_t since_ns = w->sources[i].since_ns, owed_ns = w->sources[i].owed_ns;
 
-	if (w->told && w->told_kubelet)
+	if (w->listed && w->listed_kubelet)
 		return true;
 	if (!w->sources[i].answers && w->seen_ns >= since_ns + SHUTDOWN_API_AWAY_NS &&
 	    w->seen_ns >= kubelet_ns + SHUTDOWN_API_AWAY_NS)
@@ -367,7 +368,7 @@ static bool status_is_missing(const struct shutwalk *w, bool may_come)
 	for (size_t i = 0; i < SHUTWALK_PODS; i++) {
 		const struct shutdown_pod *pod = &w->pods[i].facts;
 
-		if ((!w->pods[i].told || (!pod->ended && !pod->unlisted)) &&
+		if ((!w->pods[i].known || (!pod->ended && !pod->unlisted)) &&
 		    (!may_come || may_answer(w, pod->is_static)))
 			return true;
 	}

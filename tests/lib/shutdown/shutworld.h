@@ -17,7 +17,7 @@ void shutworld_plan(struct world *w, uint64_t at, enum shutdown_mode mode, uint6
 void shutworld_tell(struct world *w, uint64_t at, enum shutdown_event_type event);
 /* As logind and the kubelet begin it: others hold locks, too. */
 void shutworld_announce(struct world *w);
-/* The clock goes on to that moment; whoever asks for the holders is told. */
+/* The clock goes on to that moment; a request for the holders is answered. */
 void shutworld_pass(struct world *w, uint64_t until);
 
 /* The first record of that step; NULL when there is none. */

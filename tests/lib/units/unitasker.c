@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs io/sources/units and its peer in one loop, and keeps what the sink is told. */
+/* Runs io/sources/units and its peer in one loop, and keeps what the sink receives. */
 #include "lib/units/unitasker.h"
 
 #include <signal.h>
@@ -15,15 +15,15 @@
 #define TURN_US 20000
 #define STOP_US 90000000ull
 
-static struct unitasker_told *tell(struct unitasker *a, const char *key)
+static struct unitasker_report *add_report(struct unitasker *a, const char *key)
 {
-	struct unitasker_told *told = a->told + a->n;
+	struct unitasker_report *report = a->reports + a->n;
 
-	assert_true(a->n < UNITASKER_TOLD_MAX);
+	assert_true(a->n < UNITASKER_REPORTS_MAX);
 	a->n++;
-	*told = (struct unitasker_told){};
-	snprintf(told->key, sizeof(told->key), "%s", key);
-	return told;
+	*report = (struct unitasker_report){};
+	snprintf(report->key, sizeof(report->key), "%s", key);
+	return report;
 }
 
 static void ask_next(struct unitasker *a)
@@ -44,7 +44,7 @@ static void on_container(void *userdata, const struct meta_container *container)
 {
 	struct unitasker *a = userdata;
 
-	tell(a, container->unit)->container = *container;
+	add_report(a, container->unit)->container = *container;
 	ask_next(a);
 }
 
@@ -52,11 +52,11 @@ static void on_done(void *userdata, enum meta_source source, const char *key,
 		    enum meta_result result)
 {
 	struct unitasker *a = userdata;
-	struct unitasker_told *told = tell(a, key);
+	struct unitasker_report *report = add_report(a, key);
 
 	assert_int_equal(source, META_SYSTEMD);
-	told->done = true;
-	told->result = result;
+	report->done = true;
+	report->result = result;
 	a->n_done++;
 	ask_next(a);
 }
@@ -66,9 +66,9 @@ void unitasker_begin(struct unitasker *a)
 	*a = (struct unitasker){
 		.sink = {a, on_pod, on_container, on_done},
 		.dir = "/tmp/graced-units-XXXXXX",
-		.told = calloc(UNITASKER_TOLD_MAX, sizeof(*a->told)),
+		.reports = calloc(UNITASKER_REPORTS_MAX, sizeof(*a->reports)),
 	};
-	assert_non_null(a->told);
+	assert_non_null(a->reports);
 	assert_non_null(mkdtemp(a->dir));
 	assert_int_equal(sd_event_new(&a->event), 0);
 }
@@ -78,7 +78,7 @@ void unitasker_end(struct unitasker *a)
 	podsrc_units_free(a->units);
 	unitpeer_done(&a->peer);
 	sd_event_unref(a->event);
-	free(a->told);
+	free(a->reports);
 	assert_int_equal(rmdir(a->dir), 0);
 }
 
@@ -169,15 +169,15 @@ enum meta_result unitasker_find(struct unitasker *a, const char *cgroup)
 	while (a->n_done == before && clock_boot_ns() < end_ns)
 		assert_true(sd_event_run(a->event, TURN_US) >= 0);
 	assert_int_equal(a->n_done, before + 1);
-	assert_string_equal(a->told[a->n - 1].key, cgroup);
-	return a->told[a->n - 1].result;
+	assert_string_equal(a->reports[a->n - 1].key, cgroup);
+	return a->reports[a->n - 1].result;
 }
 
 const struct meta_container *unitasker_last(const struct unitasker *a)
 {
 	for (size_t i = a->n; i > 0; i--)
-		if (!a->told[i - 1].done)
-			return &a->told[i - 1].container;
+		if (!a->reports[i - 1].done)
+			return &a->reports[i - 1].container;
 	return NULL;
 }
 

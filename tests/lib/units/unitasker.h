@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io/sources/units with a stand-in for systemd (lib/units/unitpeer.h) in a directory of its own,
- * and what the sink was told, in order. With cmocka: fails by itself.
+ * and what the sink received, in order. With cmocka: fails by itself.
  */
 #ifndef TESTS_LIB_UNITS_UNITASKER_H
 #define TESTS_LIB_UNITS_UNITASKER_H
@@ -9,9 +9,9 @@
 #include "io/sources/units/units.h"
 #include "lib/units/unitpeer.h"
 
-#define UNITASKER_TOLD_MAX 8192
+#define UNITASKER_REPORTS_MAX 8192
 
-struct unitasker_told {
+struct unitasker_report {
 	bool done; /* else a container */
 	enum meta_result result;
 	char key[64]; /* done: the cgroup; else the unit */
@@ -24,8 +24,8 @@ struct unitasker {
 	struct podsrc_units *units;
 	struct podsrc_sink sink;
 	char dir[32];
-	struct unitasker_told *told;
-	size_t n;	  /* told so far */
+	struct unitasker_report *reports;
+	size_t n;	  /* so far */
 	size_t n_done;	  /* of them */
 	const char *next; /* looked up from within the next call of the sink */
 };
@@ -53,7 +53,7 @@ bool unitasker_is_down(struct unitasker *a);
 bool unitasker_is_off(struct unitasker *a);
 /* Looks up one cgroup and runs the loop until that is over. */
 enum meta_result unitasker_find(struct unitasker *a, const char *cgroup);
-/* The newest container that was told; NULL for none. */
+/* The newest container that was reported; NULL for none. */
 const struct meta_container *unitasker_last(const struct unitasker *a);
 size_t unitasker_containers(const struct unitasker *a);
 

@@ -45,7 +45,7 @@ struct call {
 
 static const char *endpoint, *image, *delay;
 
-/* Of unmounts: those that the kubelet has called for, and those where umount(2) was called. */
+/* Unmounts: those that the kubelet has called for, and those where umount(2) was called. */
 struct counts {
 	unsigned int begun, ended;
 };

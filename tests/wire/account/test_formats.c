@@ -345,7 +345,7 @@ static void check_hex(const char *id, size_t digits)
 	assert_true(strspn(id, "0") < digits);
 }
 
-/* Of a 64-bit number: decimal digits in a string. */
+/* A 64-bit number: decimal digits in a string. */
 static unsigned long long number(const json_t *object, const char *key)
 {
 	const char *value = text(object, key);

@@ -31,7 +31,7 @@ static void show(struct buf *out, const struct yamlconf *conf)
 
 static void parse(const char *data, size_t size, struct yamlconf *ret)
 {
-	/* Of exactly that size, so that a sanitizer sees what reads on. */
+	/* A buffer of exactly that size, so that a sanitizer sees what reads on. */
 	char *own = test_malloc(size ? size : 1);
 
 	memcpy(own, data, size);

@@ -316,7 +316,7 @@ int main(void)
 		CLAIM("a file system in memory is none, unless it has the file of a device",
 		      test_memory),
 		CLAIM("a name that is too long is none of the kubelet's", test_lengths),
-		CLAIM("a line that is none is refused", test_bad_lines),
+		CLAIM("a malformed line is refused", test_bad_lines),
 		CLAIM("any bytes are read to their end and no further", test_any_bytes),
 		CLAIM("a path longer than any is left out", test_long_path),
 		CLAIM("a CSI volume's driver is in the file of the kubelet's beside it",

@@ -221,7 +221,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a patch has what changes, and what it must replace whole stays complete",
 		      test_status),
-		CLAIM("a reason that is none any more is removed", test_cleared),
+		CLAIM("an outdated reason is removed", test_cleared),
 		CLAIM("without uid and resourceVersion there is no patch", test_preconditions),
 		CLAIM("the taint comes beside others, and an operator's stays", test_taint),
 		CLAIM("a node's boot and whether it is Ready are read, whatever else is in it",

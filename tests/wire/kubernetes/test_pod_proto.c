@@ -57,7 +57,7 @@ static void read_file(const char *path, struct buf *ret)
 	fclose(file);
 }
 
-/* Of the pod in the file. */
+/* Reads the pod in the file. */
 static void read_json(const char *path, struct podseen *ret)
 {
 	json_t *file = json_load_file(path, 0, NULL);
@@ -269,7 +269,7 @@ static void test_hostile(void **state)
 		{"a", 1, 1, 2000, 10, 0, true},
 		{"a", 1, 1, 5000, 10, 1, false},   /* too many values */
 		{"a", 1, 1, 400000, 0, 1, false},  /* too much memory */
-		{"a", 1, 1, 1, 5000, 0, true},	   /* an image that is none */
+		{"a", 1, 1, 1, 5000, 0, true},	   /* an invalid image */
 		{"a", 1, 1, 1, 3 << 20, 1, false}, /* too long */
 	};
 
@@ -342,7 +342,7 @@ int main(void)
 		CLAIM("a pod in Kubernetes' protobuf is read as its JSON is", test_same),
 		CLAIM("every field is read by its published number", test_every_field),
 		CLAIM("cut or changed bytes are a pod or are passed over", test_any_bytes),
-		CLAIM("texts that are none, and too much, are passed over", test_hostile),
+		CLAIM("invalid and excessive texts are ignored", test_hostile),
 		CLAIM("events are read past what is unknown in them", test_events),
 	};
 

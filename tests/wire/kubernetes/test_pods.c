@@ -302,7 +302,7 @@ static void test_list(void **state)
 	}
 }
 
-/* Of a pod's size, of the values that are read of it, of brackets. */
+/* Limits of a pod's size, of the values that are read of it, of brackets. */
 static void test_limits(void **state)
 {
 	static const struct {

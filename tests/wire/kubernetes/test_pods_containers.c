@@ -70,7 +70,7 @@ static void test_joined(void **state)
 		{"{\"containers\":[7,null,[],\"a\",{},{\"name\":7},{\"name\":\"\"}]}",
 		 "{\"containerStatuses\":[7,null,[],\"a\",{},{\"name\":7,\"containerID\":\"x://1\"}]}",
 		 ""},
-		/* Ids that are none. */
+		/* Invalid ids. */
 		{"{}",
 		 "{\"containerStatuses\":[{\"name\":\"a\",\"containerID\":\"\"},{\"name\":\"b\","
 		 "\"containerID\":\"x://\"},{\"name\":\"c\",\"containerID\":\"" ID_A
@@ -398,7 +398,7 @@ static void test_complete(void **state)
 		{"lost, and to be made anew", SPEC_A,
 		 ONE(",\"state\":{\"waiting\":{}},\"lastState\":{\"terminated\":{\"exitCode\":137}}"),
 		 false},
-		{"an id that is none", SPEC_A, ONE(",\"containerID\":\"x://../1\""), false},
+		{"an invalid id", SPEC_A, ONE(",\"containerID\":\"x://../1\""), false},
 		{"an id of another type", SPEC_A, ONE(",\"containerID\":7"), false},
 		{"a container without a name", "{\"containers\":[{\"name\":\"a\"},{}]}",
 		 ONE(",\"containerID\":\"x://1\""), false},

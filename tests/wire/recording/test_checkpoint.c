@@ -164,7 +164,7 @@ static void damage_costs_the_line_it_is_in(void **state)
 	}
 }
 
-/* Of each addition all of it is read, or nothing. */
+/* Each addition is read completely, or not at all. */
 static void cut_anywhere_it_ends_with_the_last_whole_addition(void **state)
 {
 	static const char *const additions[] = {

@@ -84,7 +84,7 @@ static void test_alike(void **state)
 		struct relay relay;
 
 		relay_open(&relay, play->config, play->play);
-		for (size_t at = 0; at < relay.told.n; at++)
+		for (size_t at = 0; at < relay.fed.n; at++)
 			check(&relay, at, play->name);
 		relay_close(&relay);
 	}
@@ -99,7 +99,7 @@ static void test_lines(void **state)
 		struct relay_run run;
 
 		relay_open(&relay, play->config, play->play);
-		leg.at = relay.told.n / 2 + 8;
+		leg.at = relay.fed.n / 2 + 8;
 		relay_run(&relay, &leg, &run);
 		for (size_t n = 0; n < run.kept.n; n++) {
 			_cleanup_(buf_free) struct buf line = {}, again = {};

@@ -192,7 +192,7 @@ static void only_some(void **state)
 	assert_int_equal(entry.len, 0);
 }
 
-/* Of any type, and with names that would end a line: the last field is the record. */
+/* The last field is the record, whatever its type, even with names that would end a line. */
 static void whole_record(void **state)
 {
 	struct record records[] = {a_stop(),

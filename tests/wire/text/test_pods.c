@@ -133,7 +133,7 @@ static const char *const bad_lines[] = {
 	"{\"type\":\"pods\",\"state\":\"sync\",\"pod\":{\"uid\":\"\xff\"}}",
 };
 
-static void a_line_that_is_none_of_a_pod_is_refused(void **state)
+static void a_line_that_is_not_a_pods_is_refused(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct pods_record r = {.at_ns = 7};
@@ -302,8 +302,8 @@ int main(void)
 		CLAIM("a pod is one line, with null for what is unknown",
 		      a_pod_is_one_line_with_null_for_what_is_unknown),
 		CLAIM("what was written is read back", what_was_written_is_read_back),
-		CLAIM("a line that is none of a pod is refused",
-		      a_line_that_is_none_of_a_pod_is_refused),
+		CLAIM("a line that is not a pod's is refused",
+		      a_line_that_is_not_a_pods_is_refused),
 		CLAIM("members that make no sense are not known",
 		      members_that_make_no_sense_are_not_known),
 		CLAIM("the row says what matters, and dashes for the rest",

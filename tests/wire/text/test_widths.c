@@ -68,7 +68,7 @@ static struct record_container container_of(const struct scene *scene, size_t i)
 					 .namespace_ = s->pod ? NULL : s->namespace_};
 }
 
-/* Of the first asked for well, killed when its time was over, out of memory, gone by itself. */
+/* The first stopped well, the others were killed after their grace, ran out of memory, exited. */
 static struct record stop_of(const struct scene *scene, size_t i)
 {
 	static const struct record_stop stops[SUBJECTS] = {

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "io/proc/self.h"
 
-/* Of its max_output_length, in bytes. */
+/* The detector's max_output_length, in bytes. */
 #define LINE_MAX_BYTES 80
 
 enum npd_status { NPD_OK, NPD_PROBLEM, NPD_UNKNOWN };

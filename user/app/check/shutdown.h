@@ -23,7 +23,7 @@ struct check_rules {
  * is changed. */
 void check_shutdown(const struct check_rules *rules, check_line_fn fn, void *userdata);
 
-/* Of the pods that sources provided; nothing where there is none, or no group. */
+/* Checks the grace of the pods that sources provided; no line without pods or groups. */
 void check_grace(const struct describe *describe, const struct check_rules *rules, check_line_fn fn,
 		 void *userdata);
 

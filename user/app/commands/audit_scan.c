@@ -280,7 +280,7 @@ static const struct audit_found *looks_result(const struct looks *l)
 
 /*
  * A process that starts commands blocks signals for a moment: it is reported as blocked when each
- * look found that, and in some of them each thread was asleep. Of other reasons the last look's
+ * look found that, and in some of them each thread was asleep. Otherwise the last look's reason
  * counts.
  */
 static int look_again(const struct scan *s, const struct members *members,

@@ -314,7 +314,7 @@ static int print(const struct options *options, const struct shutview *view)
 	return r;
 }
 
-/* Of the volumes that are mounted on this host, and of those that are in the pods' specs. */
+/* Finds drivers of the volumes mounted on this host, and of those in the pods' specs. */
 static int find_drivers(const struct source *source, struct shutview_pod *pods, size_t n,
 			struct arena *arena)
 {

@@ -122,7 +122,7 @@ static int cgroup_of(struct resolve *r, const char *what, char ret[static PATH_M
 	return 0;
 }
 
-/* Of a cgroup that is there it is known who could name it. */
+/* Checks who could name the cgroup, if it exists. */
 static void judge(struct resolve *r, struct answer *a)
 {
 	uint32_t delegated_level = 0;

@@ -3,12 +3,12 @@
  * graced wait --empty: returns when no container of this node has a process.
  *
  * The kernel half reports when to look, and notes of each cgroup whether it has a process, and how
- * often that changed. Of one that has not changed since the command began it does not know: that
- * one's files are read, once. Reading many cgroups takes time, in which one that was read may get a
- * process. So all of them are read twice, and the kernel half reports each cgroup that is made and
- * each that loses its last process. Without such a report from before the first reading to after
- * the second, every one was empty all the time between its two readings: at the end of the first
- * reading all of them were.
+ * often that changed. It does not know the state of one that has not changed since the command
+ * began: its files are read, once. Reading many cgroups takes time, in which one that was read may
+ * get a process. So all of them are read twice, and the kernel half reports each cgroup that is
+ * made and each that loses its last process. Without such a report from before the first reading to
+ * after the second, every one was empty all the time between its two readings: at the end of the
+ * first reading all of them were.
  */
 #include <errno.h>
 #include <fcntl.h>

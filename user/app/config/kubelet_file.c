@@ -27,7 +27,7 @@ refuse(struct kubeletfile_why *why, int error, const char *format, ...)
 	return error;
 }
 
-/* Of what is too long, one byte more than may be. */
+/* Reads at most one byte more than the limit, so that the parser sees an excess. */
 static int read_any(const char *path, struct buf *ret, struct kubeletfile_why *why)
 {
 	_cleanup_(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

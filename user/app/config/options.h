@@ -122,7 +122,7 @@ struct options {
 	uint64_t taint_after_ns; /* in whole seconds */
 	bool taint_after_given;
 	bool taint_no_execute; /* unless another effect was given */
-	/* Of a report; NULL: not given. */
+	/* A report's; NULL: not given. */
 	enum report_format report_format;
 	const char *file, *journal_directory, *boot, *since, *until, *endpoint, *endpoint_ca;
 	bool no_group_dead;

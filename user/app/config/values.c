@@ -33,7 +33,7 @@
 #define WANT_GRACE   "{priority: N, gracePeriodSeconds: N} (each priority once, 16 of them at most)"
 #define WANT_SIGNALS "names or numbers of signals"
 
-/* Of which no character would upset a terminal. */
+/* No character would upset a terminal. */
 bool value_is_clean(const char *text)
 {
 	size_t left = strlen(text), n;

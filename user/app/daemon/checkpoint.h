@@ -13,7 +13,7 @@
 #include "base/line_queue.h"
 #include "core/engine/engine.h"
 
-/* Of the file, by default. */
+/* The file's default name. */
 #define CHECKPOINT_NAME "checkpoint"
 
 struct checkpoint;

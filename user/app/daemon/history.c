@@ -43,7 +43,7 @@ static void fill(struct htmlstop *ret, const struct record *record)
 	history_subject(&stop->pod, &stop->container, &ret->subject);
 }
 
-/* Of the same name in the same pod: a pod that is made anew under its name, too. */
+/* The same name in the same pod, or in its successor under the same name. */
 static bool is_same(const struct htmlsubject *a, const struct htmlsubject *b)
 {
 	return strcmp(a->namespace_, b->namespace_) == 0 && strcmp(a->pod, b->pod) == 0 &&

@@ -22,7 +22,7 @@ struct inhibitor_lock {
 	uint32_t pid; /* of the process that took it; 0: unknown */
 };
 
-/* Of systemd and logind, by the environment; NULL: where they are by default. */
+/* The D-Bus address of systemd and logind from the environment; NULL: the default. */
 const char *inhibitor_bus_address(void);
 
 /* Takes the lock of an earlier process out of systemd's store: to be called before anything is

@@ -10,7 +10,7 @@
 
 #include "app/log/log.h"
 
-/* Of those under way together: each holds up to four descriptors. */
+/* Jobs under way together: each holds up to four descriptors. */
 #define OPEN_MAX_JOBS 16
 /* After so many a job makes room for those that wait. An ordinary container needs two or three. */
 #define ROUNDS_A_TURN 8

@@ -14,7 +14,7 @@
 
 #include "io/cgroup/fs.h"
 
-/* Of one slice: what cgfs_kill_step() reads. */
+/* A slice's budget: what cgfs_kill_step() reads. */
 #define KILLER_WORK 2048
 
 struct killer;

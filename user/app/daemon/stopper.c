@@ -27,7 +27,7 @@
 #define UNITS_FILE     "stopped-units"
 #define UNITS_FILE_MAX ((size_t)UNITJOBS_MAX * UNITJOBS_NAME_MAX)
 
-/* Of a pod, that the runtime was requested to stop. */
+/* A pod that the runtime was requested to stop. */
 struct sandbox {
 	LIST_ENTRY(sandbox) link;
 	struct stopper *stopper;

@@ -278,7 +278,7 @@ static bool names_are_shed(const struct lookup *l)
 	return shed_of(l->shed, engine_in_shutdown(feed_engine(l->feed))) >= SHED_NAMES;
 }
 
-/* Of a runtime or a kubelet that is wanted, but cannot be asked: libcurl is missing. */
+/* META_FAILED for a wanted runtime or kubelet that cannot be queried without libcurl. */
 static enum meta_result without(const struct lookup *l, enum meta_source source)
 {
 	bool wanted = sources_asked(l->options) >> source & 1;

@@ -18,7 +18,7 @@
 #define OWNER_LEVEL 2
 #define LEVELS	    128
 
-/* Of one turn of the loop: processes, cgroups and names in their directories. */
+/* Budget of one turn of the loop: processes, cgroups and names in their directories. */
 #define SEARCH_WORK  512
 #define ENTER_WORK   16	    /* of that, for a container */
 #define SEARCH_PIDS  65536  /* of one container; among more its init is not looked for */

@@ -48,11 +48,11 @@ void scan_correct(struct scan *scan, uint64_t id, uint32_t kind);
 void scan_set_init(struct scan *scan, uint64_t id, uint32_t pid);
 
 /*
- * Of containers that have been without an init for a while: feeds OBS_INIT if the kernel half knows
- * it or one of the processes can be taken for it, OBS_NO_INIT if there are processes and neither is
- * so, which is logged. To be called again and again: each call does a bounded part of a round. A
- * new round begins with again, unless the last one is under way; if a record was being written
- * then, with the next call.
+ * Searches containers that lack an init for a while: feeds OBS_INIT if the kernel half knows it or
+ * one of the processes can be taken for it, OBS_NO_INIT (and logs) if there are processes and
+ * neither is so. To be called again and again: each call does a bounded part of a round. `again`
+ * begins a new round, unless the last one is under way; if a record was being written then, with
+ * the next call.
  */
 void scan_find_inits(struct scan *scan, bool again);
 

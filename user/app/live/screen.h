@@ -6,7 +6,7 @@
 #include "app/config/options.h"
 #include "wire/text/grid.h"
 
-/* Of standard output: the columns of a terminal, 80 where it does not say; 0: it is none. */
+/* Columns of the terminal at standard output, 80 if it gives none; 0: no terminal. */
 unsigned int screen_width(void);
 
 /* Borrows from the options. Into a file or pipe it depends on nothing but them and, where the table

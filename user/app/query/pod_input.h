@@ -9,7 +9,7 @@
 #include "core/stop/filter.h"
 #include "wire/kubernetes/pod.h"
 
-/* Of a list of pods; of each of them there is a limit, too. */
+/* Limit of a list of pods; each pod has its own limit, too. */
 #define PODINPUT_MAX ((size_t)64 << 20)
 
 struct podinput {

@@ -104,7 +104,7 @@ struct account_step {
 	int64_t priority;
 	uint64_t length_ns, planned_ns;
 
-	/* Of a container. */
+	/* A container's. */
 	struct account_subject subject;
 	const char *signal;
 	uint64_t asked_ns, timeout_ns, kill_ns;
@@ -225,7 +225,7 @@ struct account_story {
 	uint64_t end_ns;	/* the last moment that was observed */
 	int64_t wall_offset_ns; /* wall clock minus CLOCK_BOOTTIME, as of begin */
 
-	/* Of a shutdown. */
+	/* A shutdown's. */
 	const char *mode, *action, *reason;
 	uint64_t announced_ns, limit_ns;
 	uint64_t released_ns, cancelled_ns, ended_ns;

@@ -11,7 +11,7 @@ struct chapter_source {
 	const struct account_query *query;
 	struct account_record **records; /* by time, at least one */
 	size_t n;
-	/* Of the node, of no known boot: attached and lost. */
+	/* The node's, of unknown boot: attached and lost. */
 	struct account_record **floating;
 	size_t n_floating;
 	bool only_boot; /* of the node */

@@ -59,7 +59,7 @@ static int select_alive(const struct chapter_source *from, struct arena *arena,
 
 	if (!rows)
 		return -ENOMEM;
-	/* Of what has no row, only pods can be what a filter wants. */
+	/* A filter by name can match only pods among what has no row. */
 	if (filter_has_names(&from->query->filter) && list == &end->containers)
 		list->unnamed = 0;
 	for (size_t i = 0; i < list->n; i++) {

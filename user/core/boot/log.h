@@ -96,7 +96,7 @@ enum bootlog_known bootlog_compare(const struct bootlog *log, const char *boot_i
 /* Whether the journal is to be read for the end: the note, BOOTLOG_EARLIER, does not show it. */
 bool bootlog_needs_journal(const struct bootlog *log);
 
-/* Of a note that is BOOTLOG_EARLIER, with what its journal shows. */
+/* Judges a note that is BOOTLOG_EARLIER, with its journal's facts. */
 struct boot_verdict bootlog_judge(const struct bootlog *log);
 
 /* Its record; the strings are the note's. Equal notes give equal records. */

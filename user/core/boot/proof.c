@@ -46,7 +46,7 @@ static enum proof_command finish(struct proof *p, enum proof_end end, uint64_t n
 	return set ? PROOF_CLEAR : PROOF_NOTHING;
 }
 
-/* Of the earlier boot its end is proof. Of this one nothing may be there that could be taken for
+/* The earlier boot's end is the proof. In this boot nothing may run that could be mistaken for
  * it. */
 static bool is_proven(const struct proof *p)
 {

@@ -8,7 +8,7 @@
 
 #define DEFAULT_MAX_NODES 16384
 
-/* Of two uids with one key the later is not found. */
+/* The second of two uids with one key is not found. */
 static struct pod *pod_by_uid(const struct cgmap *map, const char *uid)
 {
 	struct pod *pod = map_get(&map->pods, map_key(uid));

@@ -263,7 +263,7 @@ static void save_turn(const struct writer *k, uint64_t id)
 static void save_node(const struct writer *k, struct cgnode *node)
 {
 	node->changed = false;
-	/* Of a pod that is not followed yet. */
+	/* A pod that is not followed yet. */
 	if (node->pod && !pods_find(k->c->pods, node->pod->uid))
 		names_save_pod(k->c->names, node->pod->uid, &k->to);
 	if (node->stop)

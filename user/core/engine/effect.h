@@ -23,8 +23,7 @@ enum effect_type {
 	EFFECT_SET_WATCH, /* correct the kernel half's entry for id to kind */
 	EFFECT_SET_STOP,  /* give it id's own stop signal */
 	EFFECT_SET_INIT,  /* pid is id's init: answer with OBS_INIT if it is there */
-	/* Of a node's shutdown; what is answered are events of OBS_SHUTDOWN
-	   (core/shutdown/shutdown.h). */
+	/* A node shutdown's; the answers are events of OBS_SHUTDOWN (core/shutdown/shutdown.h). */
 	EFFECT_TAKE_LOCK,    /* answer with LOCK_TAKEN or LOCK_REFUSED */
 	EFFECT_DROP_LOCK,    /* release it, before anything else happens */
 	EFFECT_LIST_HOLDERS, /* answer with HOLDERS */

@@ -50,7 +50,7 @@ struct change {
 typedef void (*change_fn)(void *userdata, const struct change *change);
 
 struct output {
-	/* Of the step under way. */
+	/* The step under way. */
 	uint64_t now_ns;
 	engine_effect_fn fn;
 	void *userdata;

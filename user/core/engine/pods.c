@@ -57,7 +57,7 @@ void pods_done(struct pods *pods)
 	deadline_queue_done(&pods->unexplained);
 }
 
-/* Of two uids with one key the later finds no room. */
+/* The second of two uids with one key is refused. */
 static int enter(struct pods *pods, struct epod *p)
 {
 	int r = -ENOSPC;

@@ -57,7 +57,7 @@ static uint64_t end_ns(const struct pods *pods, const struct epod *p, enum pod_t
 	return at_ns;
 }
 
-/* Of one that failed. */
+/* Why a pod failed. */
 static enum pod_trigger why_failed(uint32_t end)
 {
 	switch (end) {

@@ -82,7 +82,7 @@ static void fill_requests(struct record_stop *r, const struct stop *stop)
 static void fill_id(const struct stops *stops, const struct stop *stop, char *ret, size_t size)
 {
 	const struct cgnode *node = stop->node;
-	/* Of an init that was not seen only the end is known. */
+	/* An init that was not seen has no start: only its end is known. */
 	unsigned long long start = stop->init.pid ? stop->init.start_ns : stop->since_ns;
 
 	if (stop->reported_unnamed)
@@ -181,7 +181,7 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	r->empty_ns = stop->empty_ns;
 }
 
-/* Of an exit that went unseen nothing else is believed. */
+/* For an unseen exit only the runtime's OOMKilled is trusted. */
 static bool runtime_reports_oom(const struct stops *stops, const struct stop *stop)
 {
 	const struct podtab_container *c = names_container(stops->names, stop->node);

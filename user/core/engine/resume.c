@@ -273,8 +273,8 @@ static int hold(struct resume *r, const struct obs *obs)
 	return 0;
 }
 
-/* Of another init than the one that was kept nothing is said before that one's end is, and nothing
- * at all before it is known that what was kept is of this boot. */
+/* An init other than the restored one is reported only after that one's end, and no init is before
+ * it is known that the checkpoint is of this boot. */
 static int on_init(struct checkpoint *c, const struct obs *obs, struct cgnode *node)
 {
 	const struct obs_init *init = &obs->init;

@@ -46,7 +46,7 @@ static bool has_ended(const struct shutdowns *s, const struct epod *p)
 	       p->truth.ready != TRI_TRUE;
 }
 
-/* Of a node that serves the API itself: with that pod the API is gone. */
+/* The kube-apiserver's own pod: once it stops, the API cannot be queried. */
 static bool is_api_server(const struct shutdowns *s, const struct epod *p)
 {
 	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
@@ -56,7 +56,7 @@ static bool is_api_server(const struct shutdowns *s, const struct epod *p)
 	       strcmp(meta->workload, "kube-apiserver") == 0;
 }
 
-/* Of a sandbox nothing is in the status. */
+/* A pod's status has no entry for the sandbox. */
 static bool counts_for_status(const struct shutdowns *s, const struct cgnode *node)
 {
 	return cgnode_is_container(node) && node->stop &&

@@ -74,9 +74,9 @@ static bool awaits_name(const struct stops *stops, const struct stop *stop)
 }
 
 /*
- * Of those who are left systemd may call one the main process, and then what left was not the
- * service's end. On a busy node neither the exit nor the answer was read when it came: it has its
- * moment from when we look.
+ * systemd may call a remaining process the main one; then the exit seen was not the service's end.
+ * On a busy node neither the exit nor the answer was read when it came: it has its moment from when
+ * we look.
  */
 static bool awaits_main(const struct stop *stop, const struct obs *obs)
 {
@@ -263,7 +263,7 @@ int stops_on_probe(struct stops *stops, const struct obs *obs)
 	return 0;
 }
 
-/* Of a container; what exits beside its init is no sandbox. */
+/* A container's; what exits beside its init is no sandbox. */
 static enum sandbox sandbox_of_stop(const struct stops *stops, const struct stop *stop)
 {
 	bool is_init = stop->node && stop->node->stop == stop;

@@ -22,7 +22,7 @@
 
 /* --- names -------------------------------------------------------------------------------------- */
 
-/* Of those characters, with a letter or digit at both ends: what may be part of a URL's path. */
+/* Takes only these characters, with a letter or digit at both ends: safe in a URL's path. */
 static bool take_name(const char *name, const char *characters, char *ret, size_t size)
 {
 	size_t len = name ? strlen(name) : 0;

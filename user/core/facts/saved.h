@@ -92,7 +92,7 @@ struct kept_signal {
 	char target_comm[GRACED_COMM_LEN];
 	uint32_t n_others; /* of a request beside the one that counts: how many there were */
 	uint32_t hearing;  /* STOP_SHELL, or 0 */
-	/* Of the candidate, as struct stop_candidate has them. */
+	/* The candidate's, as in struct stop_candidate. */
 	uint64_t numbers, suppressed;
 	uint64_t mind_start_ns; /* of the sender's mind */
 	uint32_t mind_pid;	/* 0: it was not saved */

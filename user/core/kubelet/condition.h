@@ -49,7 +49,7 @@ struct podobj_condition podcond_ready_to_start(const struct podcond_sandbox *san
 
 /* Whether any container asks for the restart of all: else the pod has no such condition. */
 bool podcond_may_restart_all(const struct podobj_pod *pod);
-/* Of in, pod, phase and former are looked at. */
+/* Reads pod, phase and former of in. */
 struct podobj_condition podcond_restarting_all(const struct podcond_in *in,
 					       const struct ctrstatus_record *records, size_t n);
 

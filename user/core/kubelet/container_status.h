@@ -16,7 +16,7 @@
 #define CTRSTATUS_LOST_CODE 137
 #define CTRSTATUS_LOST_TEXT "The container could not be located when the pod was terminated"
 
-/* Of all termination messages of a pod, in bytes (docs/kubelet-rules.md, "Termination messages"). */
+/* Bytes of all termination messages of a pod (docs/kubelet-rules.md, "Termination messages"). */
 #define CTRSTATUS_MESSAGES_MAX 12288
 
 enum ctrstatus_state {

@@ -54,11 +54,11 @@ struct jobpolicy_match {
 /* Whether the pod's controller is this Job, as far as both are known. */
 bool jobpolicy_is_of(const struct jobpolicy *policy, const struct podobj_pod *pod);
 
-/* Of a pod that has failed. Without a match the action is JOBPOLICY_COUNT. */
+/* The rule that a failed pod matches. The default action is JOBPOLICY_COUNT. */
 struct jobpolicy_match jobpolicy_match(const struct jobpolicy *policy,
 				       const struct podobj_pod_status *status);
 
-/* The word in quotes; NULL for a number that is none. */
+/* The word in quotes; NULL for an unknown number. */
 const char *jobpolicy_action_name(enum jobpolicy_action action);
 
 enum podnext {
@@ -74,7 +74,7 @@ enum podnext {
 	PODNEXT_IGNORES,     /* "ignores": does not count, and another is made */
 	PODNEXT_FAILS_INDEX, /* "fails-index": of an indexed Job's, for good */
 	PODNEXT_FAILS_JOB,   /* "fails-job": and its other pods are ended */
-	PODNEXT_UNKNOWN,     /* "unknown": a controller that is none of Kubernetes */
+	PODNEXT_UNKNOWN,     /* "unknown": a controller that is not Kubernetes' */
 	PODNEXT_COUNT,
 };
 
@@ -83,7 +83,7 @@ enum podnext {
 enum podnext podnext_of(const struct podobj_pod *pod, const char *phase,
 			const struct jobpolicy *job, const struct jobpolicy_match *match);
 
-/* The word in quotes; NULL for a number that is none. */
+/* The word in quotes; NULL for an unknown number. */
 const char *podnext_name(enum podnext next);
 
 #endif

@@ -61,7 +61,7 @@ enum explain_topic {
 struct explain_note {
 	enum explain_topic topic;
 	const char *about; /* the finalizer, or the container; "": the pod */
-	/* Of a container: how it ended, or the one that is done. */
+	/* A container's: how it ended, or the one that is done. */
 	const struct podobj_container_state *end;
 	const char *done;
 };
@@ -100,7 +100,7 @@ const struct explain_container *explain_because(const struct explain *e);
 /* Whether a container runs, as the API has it. */
 bool explain_runs(const struct explain *e);
 
-/* The words in quotes; NULL for a number that is none. */
+/* The words in quotes; NULL for an unknown number. */
 const char *explain_topic_name(enum explain_topic topic);
 const char *explain_from_name(enum explain_from from);
 

@@ -42,7 +42,7 @@ struct nodefail_rules {
 	bool out_of_service; /* that taint has a meaning */
 };
 
-/* Of a cluster 1.<minor> with its defaults. */
+/* The rules of a cluster 1.<minor> with its defaults. */
 struct nodefail_rules nodefail_rules_of(unsigned int minor);
 
 /* The taint by which an operator says that the node is off for good (docs/kubelet-rules.md,
@@ -103,7 +103,7 @@ bool nodefail_taint_removes(const struct podobj_pod *pod);
 
 enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod);
 
-/* The words in quotes above; NULL for a number that is none. */
+/* The words in quotes above; NULL for an unknown number. */
 const char *nodefail_maker_name(enum nodefail_maker maker);
 const char *nodefail_stuck_name(enum nodefail_stuck stuck);
 
@@ -151,7 +151,7 @@ void nodeplan_sort(struct nodeplan_pod *pods, size_t n);
 
 struct nodeplan_counts nodeplan_count(const struct nodeplan_pod *pods, size_t n);
 
-/* The words in quotes above; NULL for a number that is none. */
+/* The words in quotes above; NULL for an unknown number. */
 const char *nodeplan_fate_name(enum nodeplan_fate fate);
 
 #endif

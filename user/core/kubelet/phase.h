@@ -22,7 +22,7 @@ struct podphase_rules {
 	bool restart_all;     /* gate RestartAllContainersOnContainerExits (on since 1.36) */
 };
 
-/* Of a kubelet 1.<minor> with its default gates. */
+/* The rules of a kubelet 1.<minor> with default gates. */
 struct podphase_rules podphase_rules_of(unsigned int minor);
 
 struct podphase_in {

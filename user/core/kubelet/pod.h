@@ -120,8 +120,7 @@ struct podobj_volume {
 
 struct podobj_pod {
 	const char *namespace_, *name, *uid, *node;
-	/* Of the owner that is its controller; "": none, and for the apiVersion and uid: not given.
-	 */
+	/* The owner that is its controller; "": none, and for the apiVersion and uid: not given. */
 	const char *owner_kind, *owner_api, *owner, *owner_uid;
 	int64_t deleted_wall_ns;       /* metadata.deletionTimestamp */
 	bool deleting;		       /* it has one */

@@ -7,9 +7,9 @@
  *            init do is no longer counted (collateral_kills, oom_kills), and of the signals to
  *            their init only stop signals and SIGKILL are recorded. Verdicts of other containers
  *            lose nothing; those of the marked ones have the gap `shed`.
- *   signals  signal records are not written any more, stop records are. Of the signals to one init
- *            at most 256 at once and 100 a second are recorded, SIGKILL excepted. A verdict that
- *            this affects has the gap `suppressed`.
+ *   signals  signal records are not written any more, stop records are. At most 256 signals to one
+ *            init at once and 100 a second are recorded, SIGKILL excepted. A verdict that this
+ *            affects has the gap `suppressed`.
  *   names    no source is queried; records have ids, and the gap `shed`. Not while a shutdown of
  *            the node is announced: that needs names, and the status of pods.
  *

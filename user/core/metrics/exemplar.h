@@ -22,10 +22,10 @@ struct exemplar {
 };
 
 /*
- * id is that of a record, of which all behind its first slash is stored: the time
- * says which boot it is. One that is longer than EXEMPLAR_ID_MAX is left out, for a part of it
- * names no record. Of a longer name of a pod the end is stored, behind an ellipsis: it tells the
- * pods of a workload apart. Both may be NULL.
+ * id is that of a record, of which all behind its first slash is stored: the time says which boot
+ * it is. One that is longer than EXEMPLAR_ID_MAX is left out, for a part of it names no record. A
+ * longer name of a pod is stored as an ellipsis and its end: it tells the pods of a workload apart.
+ * Both may be NULL.
  */
 void exemplar_set(struct exemplar *exemplar, uint64_t billionths, int64_t wall_ns, const char *id,
 		  const char *pod);

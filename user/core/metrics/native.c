@@ -31,7 +31,7 @@ static uint64_t bound_of(int index)
 	return bounds[above % STEPS] >> (TABLE_LOG2 - log2);
 }
 
-/* Of the finest schema; INDEX_FIRST - 1: zero. */
+/* The finest schema's index; INDEX_FIRST - 1: zero. */
 static int index_of(uint64_t billionths)
 {
 	int from = INDEX_FIRST - 1, to = INDEX_LAST;

@@ -49,7 +49,7 @@ enum series_family {
 	SERIES_POD_READY, /* likewise */
 	SERIES_RESTARTS,  /* by whether there is a probe, an enum record_tri */
 	SERIES_HEARS, /* gauge by reason; it cannot be added up, so "_other" has no such series */
-	SERIES_WORKLOAD, /* 1, by kind; likewise. Of workloads: no container */
+	SERIES_WORKLOAD, /* 1, by kind; likewise. By workload: no container */
 	SERIES_FAMILY_COUNT,
 };
 
@@ -126,7 +126,7 @@ void series_seen(struct series *series, const struct record_pod *pod,
 /*
  * Whether containers that run would react to their stop signals: series_hears_begin() removes what
  * the last walk found, and series_hears() follows for each that runs and has an answer, whose
- * verdict is not unknown. Of the containers that share labels the worst answer is shown: one that
+ * verdict is not unknown. The worst answer of the containers that share labels is shown: one that
  * is deaf before one that hears, then the first reason by enum audit_reason. Nothing is shown of
  * what is no container or service or has no name at all, nor where there is no room; a stop removes
  * what its labels have until the next walk. series_seen() keeps a label set from ageing, this does

@@ -155,9 +155,9 @@ bool meta_is_digest(const char *text, size_t len);
 uint32_t meta_rank(enum meta_source source);
 /*
  * Whose lists say whether such a pod is wanted. sources: bits 1 << enum meta_source of those that
- * are asked. Of one pod only one source's word counts, so that nothing is concluded from lists of
- * different age: of the API's pods the API server's where that is asked, else the kubelet's; of
- * static pods the kubelet's alone, for the API has but images of them.
+ * are asked. Only one source counts for a pod, so that nothing is concluded from lists of different
+ * age: of the API's pods the API server's where that is asked, else the kubelet's; of static pods
+ * the kubelet's alone, for the API has but images of them.
  */
 enum meta_source meta_lister(uint32_t sources, bool is_static);
 /* Takes a pod's uid as cgroup paths have it: lower case, a UUID with its dashes or, of a static

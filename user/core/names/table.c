@@ -125,7 +125,7 @@ struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit)
 	return find(tab, name_of(PODTAB_BY_UNIT, unit, ""));
 }
 
-/* Of two texts with one key the later finds none. */
+/* The second of two texts with one key is refused. */
 static int room(struct podtab *tab, const struct map *map, size_t max, uint64_t hash)
 {
 	if (map->count < max && !map_get(map, hash))

@@ -114,8 +114,8 @@ static size_t without_random(const char *name, size_t len)
 	return rest;
 }
 
-/* Of a ReplicaSet's pod with its random part gone. A name that was cut to fit ends within the hash,
- * and then as much of it as is there goes. */
+/* Cuts the hash from the name of a ReplicaSet's pod, whose random part is gone. A name cut to fit
+ * ends within the hash: then cuts what is there of it. */
 static size_t without_template(const char *name, size_t len, const char *hash)
 {
 	size_t hash_len = strlen(hash), rest = without(name, len, hash, hash_len);

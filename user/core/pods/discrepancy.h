@@ -30,7 +30,7 @@ enum discrepancy {
 
 #define DISCREPANCY_BIT(kind) (1u << (kind))
 
-/* Of one exit one of these. */
+/* An exit has one of these. */
 #define DISCREPANCY_TIMES \
 	(DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME) | DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE))
 
@@ -69,7 +69,7 @@ uint64_t discrepancy_grace_ns(enum discrepancy kind);
 /* What runtimes and shells call the code of a wait status: 128 + n for signal n. */
 int32_t discrepancy_code_of(uint32_t status);
 
-/* In what an exit is reported otherwise than it was: bits DISCREPANCY_BIT(kind). Of reasons only
+/* In what an exit is reported otherwise than it was: bits DISCREPANCY_BIT(kind). Only the reasons
  * Completed, Error and OOMKilled say anything about the exit itself (docs/kubelet-rules.md, "Exit
  * reasons"). */
 uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,

@@ -61,7 +61,7 @@ static size_t count_running(const struct podobj_statuses *list)
 	return n;
 }
 
-/* Of a pod with a container that is not known to be deaf, that one may use the time. */
+/* A container that is not known to be deaf may use the time. */
 static bool is_all_deaf(const struct shutview_pod *view)
 {
 	const struct podobj_pod_status *s = &view->pod->status;

@@ -213,7 +213,7 @@ int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts)
 	return 1;
 }
 
-/* Of an object that is gone there is no status left to wait for. */
+/* A deleted object has no status to wait for. */
 int shutdown_forget_pod(struct shutdown *sd, const char *uid)
 {
 	struct shutdown_pod_rec *pod;

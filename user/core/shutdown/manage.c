@@ -418,7 +418,7 @@ static void stop_sandbox(struct shutdown *sd, struct shutdown_pod_rec *pod)
 	sd->config.effect(sd->config.userdata, &effect);
 }
 
-/* Of each pod whose last container has ended, as the kubelet's killPodWithSyncResult() does. */
+/* Stops each pod whose last container has ended, as the kubelet's killPodWithSyncResult(). */
 static void stop_sandboxes(struct shutdown *sd)
 {
 	struct shutdown_pod_rec *pod;

@@ -54,7 +54,7 @@ enum shutplan_rules {
 	SHUTPLAN_RANGES,
 };
 
-/* Of a kubelet 1.<minor>. */
+/* The rules of a kubelet 1.<minor>. */
 enum shutplan_rules shutplan_rules_of(unsigned int minor);
 
 /* Pods that are ended together. */

@@ -28,8 +28,7 @@ struct shutdown_pod_rec {
 	 * sidecar. */
 	size_t mains;
 	uint32_t last_sidecar;
-	/* Of mode manage: it has stopped a container of it; its sandbox is to be stopped, and
-	 * was. */
+	/* Mode manage has stopped a container of it; its sandbox is to be stopped, and was. */
 	bool driven, sandbox_given, sandbox_answered;
 	bool occupied; /* a process is in it, its sandbox aside, by the last survey */
 	/* Its status: it is being written; it is written, or need not be; it cannot be. */

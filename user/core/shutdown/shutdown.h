@@ -441,7 +441,7 @@ enum shutdown_effect_type {
 	/* Read the mounts, and follow them; answer with VOLUME and VOLUMES, and with UNMOUNTER. */
 	SHUTDOWN_WATCH_VOLUMES,
 	SHUTDOWN_LEAVE_VOLUMES, /* no longer; no answer */
-	/* Of SHUTDOWN_MANAGE. */
+	/* SHUTDOWN_MANAGE only. */
 	SHUTDOWN_STOP_UNITS,  /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
 	SHUTDOWN_START_UNITS, /* start those that were stopped; no answer */
 	/* Have the runtime of container cgroup id stop it within at_ns, a duration; its facts
@@ -524,8 +524,8 @@ struct shutdown;
 int shutdown_new(const struct shutdown_config *config, struct shutdown **ret);
 struct shutdown *shutdown_free(struct shutdown *sd);
 
-/* 0; -EINVAL for an event that is none or a fact without id or usable UID; -ENOSPC when there is no
- * room for one, -ENOMEM: it is as if it had not come. What it points to is copied. A time before
+/* 0; -EINVAL for an unknown event or a fact without id or usable UID; -ENOSPC when there is no
+ * room for one, -ENOMEM: a no-op. What it points to is copied. A time before
  * that of an earlier step counts as that one. */
 int shutdown_step(struct shutdown *sd, const struct shutdown_event *event, uint64_t now_ns);
 
@@ -551,7 +551,7 @@ bool shutdown_saw_pod(const struct shutdown *sd, const char *uid);
 void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);
 
-/* The words in quotes above; NULL for a number that is none. */
+/* The words in quotes above; NULL for an unknown number. */
 const char *shutdown_mode_name(enum shutdown_mode mode);
 const char *shutdown_action_name(enum shutdown_action action);
 const char *shutdown_state_name(enum shutdown_state state);

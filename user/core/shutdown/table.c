@@ -275,7 +275,7 @@ static int note_evidence(struct shutdown *sd, const struct shutdown_event *event
 {
 	sd->evidence = event->evidence;
 	sd->surveyed = false;
-	/* Of what is decided otherwise nothing depends on it. */
+	/* Nothing else decided here depends on it. */
 	return sd->config.statuses || sd->config.taint;
 }
 

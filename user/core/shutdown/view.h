@@ -102,9 +102,9 @@ int shutview_listen(const struct shutplan *plan, struct shutview_pod *pod,
 
 /* Finds the CSI drivers that a pod uses, by its own volumes and by uses, and which are stopped
  * before it. A driver's pod is known by its spec: it has the directory of the kubelet's
- * registrations, and the one below plugins/ that is named like the driver. Of others nothing is
- * found. root is the kubelet's root directory. 0 or -ENOMEM; what it adds is the arena's, and
- * points to the pods. */
+ * registrations, and the one below plugins/ that is named like the driver. Others are not found.
+ * root is the kubelet's root directory. 0 or -ENOMEM; what it adds is the arena's, and points to
+ * the pods. */
 int shutview_find_drivers(struct shutview_pod *pods, size_t n, const struct shutview_use *uses,
 			  size_t n_uses, const char *root, struct arena *arena);
 

@@ -105,7 +105,7 @@ static const struct words topics[ADVICE_TOPICS] = {
 		{"the cgroup of @ is frozen, and it acts on $ only when it is thawed",
 		 "Thaw it (docker unpause, podman unpause, or 0 into the cgroup's cgroup.freeze).",
 		 "it is frozen: hears once thawed"},
-	/* Of a bash with any trap each signal is caught: which of the two it is masks do not show. */
+	/* A bash with any trap catches each signal: masks do not show which of the two it is. */
 	[WARNING(AUDIT_SHELL_WAITS)] =
 		{"@ does not pass $ on to &: its trap runs only after the app has ended; a bash with "
 		 "traps for other signals alone ends at once, and the app by SIGKILL",

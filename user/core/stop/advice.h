@@ -28,7 +28,7 @@ const char *advice_name(unsigned int topic);
 /* Adds one sentence with the processes concerned, without a full stop. Names are made printable. */
 void advice_add_why(struct buf *out, unsigned int topic, const struct audit_record *record);
 
-/* One or two sentences that hold for each record with this topic; NULL for a number that is none. */
+/* One or two sentences that hold for each record with this topic; NULL for an unknown number. */
 const char *advice_remedy(unsigned int topic);
 
 /* A few words for a narrow column, of what keeps a container from acting on its stop signal; NULL:

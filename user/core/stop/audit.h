@@ -107,8 +107,8 @@ struct audit_facts {
 	bool reraises;	     /* audit_reraises() */
 	bool keeps_terminal; /* it ignores SIGTTOU, as a shell does that a person talks to */
 	struct audit_shell shell;
-	/* Of an init that only keeps the container there (audit_is_placeholder()), or a shell all
-	 * of whose children do: what else was started in it, without what that started. */
+	/* For an init that only keeps the container there (audit_is_placeholder()), or a shell
+	 * whose children all do: the processes started in it otherwise, without their children. */
 	uint32_t workers;
 };
 

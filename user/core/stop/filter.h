@@ -10,7 +10,7 @@
 
 /*
  * Comma-separated patterns, as a user gave them: a name, or a glob(7). `!` before one leaves out
- * what it matches. Of the others one has to match; a name that is not known matches none.
+ * what it matches. One of the others has to match; a name that is not known matches none.
  */
 struct filter_names {
 	const char *lists[FILTER_LISTS_MAX]; /* borrowed */

@@ -454,8 +454,8 @@ const char *record_workload_kind(const struct record_pod *pod,
 /* "compose" or "quadlet", by the source that groups containers outside pods. */
 const char *record_group_kind(enum meta_source source);
 
-/* Of a stop of the reason before-exec: how long after its start the init was asked, and its name
- * then. NULL where one of them is not known, or the reason is another. */
+/* For a stop of the reason before-exec: how long after its start the init was asked, and its name
+ * then. NULL if either is unknown, or the reason is another. */
 const char *record_before_exec(const struct record_stop *stop, uint64_t *ret_after_ns);
 
 /* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */

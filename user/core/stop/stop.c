@@ -216,7 +216,7 @@ void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_
 
 	if (!stop->request.seen || sig->sender.pid != stop->init.pid || at_ns < stop->request.at_ns)
 		return;
-	/* Of a request that lapsed, or that a manager's has replaced. */
+	/* f belongs to a request that lapsed, or that a manager's has replaced. */
 	if (f->at_ns < stop->request.at_ns) {
 		f->count = 0;
 		stop->hearing &= ~(uint32_t)STOP_FORWARD_TAKEN;

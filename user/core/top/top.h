@@ -19,8 +19,8 @@
 #define TOP_WHO_SIZE	96
 #define TOP_FILTER_SIZE 64
 
-/* Rows kept of each section. Of stops under way the first to reach their deadline are kept; of the
- * others the latest, and of those who kill the ones that killed most. */
+/* Rows kept of each section. Kept are the stops under way with the nearest deadlines, the latest of
+ * the others, and the senders that killed most. */
 #define TOP_STOPPING_MAX 256
 #define TOP_STOPPED_MAX	 256
 #define TOP_DEAF_MAX	 256

@@ -39,9 +39,9 @@
 #define APIWRITER_PATH_MAX	    1024
 #define APIWRITER_TYPE_MAX	    96
 #define APIWRITER_BODY_MAX	    ((size_t)64 << 10)
-/* Of all bodies that wait or are under way. */
+/* Limit of all bodies that wait or are under way. */
 #define APIWRITER_BYTES_MAX	    ((size_t)4 << 20)
-/* Of one answer: an object has 1.5 MiB at most, by etcd's default. */
+/* Limit of one answer: an object has 1.5 MiB at most, by etcd's default. */
 #define APIWRITER_REPLY_MAX	    ((size_t)4 << 20)
 /* A longer Retry-After counts as this. */
 #define APIWRITER_RETRY_AFTER_MAX_S 60
@@ -84,8 +84,8 @@ struct apiwriter_request {
 
 /* Strings are copied. Zero stands for the default. */
 struct apiwriter_options {
-	/* Of the API server: url, ca_file, server_name, token_file, client_file; api_node must be
-	 * set. The same rules as for reading hold (io/sources/kubelet/kubelet.h). */
+	/* The API server: url, ca_file, server_name, token_file, client_file; api_node must be set.
+	 * The same rules as for reading hold (io/sources/kubelet/kubelet.h). */
 	const struct podsrc_kubelet_options *peer;
 	size_t requests_max;			/* 256: waiting and under way */
 	unsigned int in_flight;			/* 2: under way at once */

@@ -18,7 +18,7 @@
 
 #define BUSCONN_SYSTEM_BUS "/run/dbus/system_bus_socket"
 
-/* Of the waits between attempts. */
+/* Bounds of the wait between attempts. */
 #define BUSCONN_WAIT_MIN_NS 100000000ull
 #define BUSCONN_WAIT_MAX_NS 30000000000ull
 

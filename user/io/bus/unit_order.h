@@ -19,7 +19,7 @@ typedef void (*unitorder_fn)(void *userdata, const struct proof_order *order, co
 
 /*
  * names: NULL-ended, PROOF_UNITS_MAX at most, borrowed. bus_address: as unitjobs_options has it
- * (io/bus/unit_jobs.h). -EINVAL for an address that is none, -ENOENT where there is no systemd,
+ * (io/bus/unit_jobs.h). -EINVAL for an invalid address, -ENOENT where there is no systemd,
  * -ENOMEM, -errno; without a callback then.
  */
 int unitorder_ask(sd_event *event, const char *bus_address, const char *const *names,

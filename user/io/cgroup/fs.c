@@ -322,14 +322,14 @@ int cgfs_id_of(struct cgfs *cgfs, const char *path, uint64_t *ret)
 	return 0;
 }
 
-/* Of one look without an interruption. */
+/* Limits of one look without an interruption. */
 #define PIDS_MAX   65536
 #define LOOK_MAX   262144
 /* The same where only the first process matters. */
 #define SEARCH_MAX 16384
 #define SEARCHES   32
 #define PAUSE_NS   7000 /* the kernel's timer slack adds some 50,000 */
-/* Of cgroups that are still to be visited: bytes of names, and levels above the present one. */
+/* Limits of cgroups still to be visited: bytes of names, and levels above the present one. */
 #define NAMES_MAX  (8u << 20)
 #define LEVELS_MAX 262144
 
@@ -682,9 +682,9 @@ static int found_one(void *userdata, const struct cgfs_batch *batch)
 }
 
 /*
- * Of a cgroup that has a process or no cgroup below it, in few system calls: whether it has one;
- * -EAGAIN for another. kernfs counts the directories in one as links (kernfs_refresh_inode()). They
- * are counted after its processes are read, as one of those may make one and move there.
+ * Decides, in few system calls, for a cgroup that has a process or no child: 1 or 0; -EAGAIN for
+ * another. kernfs counts the child directories as links (kernfs_refresh_inode()). They are counted
+ * after its processes are read, as one of those may make one and move there.
  */
 static int leaf_has_member(struct cgfs *cgfs, const char *path)
 {

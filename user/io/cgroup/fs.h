@@ -134,7 +134,7 @@ struct cgfs_process {
  * Sends the signal to the process if it still is that one, and still in the cgroup of that id or
  * below it; no other that has its number by now receives it. controller: of the hierarchy, NULL for
  * the unified one. -ESRCH: it is not there any more; -ENOENT: there is no cgroup of that id;
- * -EPERM: that is the root, or CAP_KILL is missing; -EINVAL for a signal that is none; -errno.
+ * -EPERM: that is the root, or CAP_KILL is missing; -EINVAL for an invalid signal; -errno.
  */
 int cgfs_signal(struct cgfs *cgfs, const char *controller, uint64_t id,
 		const struct cgfs_process *process, int signal);

@@ -2,7 +2,7 @@
 /*
  * Clients that follow the daemon's records over the control socket. None of them is waited for: the
  * lines of each wait in a queue of its own, and what finds no room there is counted, which the next
- * line that the client receives says. Of requests a client may send CONTROL_STOPPING; it is
+ * line that the client receives says. A client may send the request CONTROL_STOPPING; it is
  * answered when nothing else waits for the client, and once however often it was sent meanwhile.
  * Anything else that it sends is ignored.
  */

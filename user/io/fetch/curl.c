@@ -295,7 +295,7 @@ int fetch_target_read(const struct curl *curl, const char *text, const char *ser
 /* libcurl keeps every header until the request is over. */
 #define HEADERS_MAX 65536
 
-/* Of a grpc-message, before it is decoded. */
+/* Limit of a grpc-message, before it is decoded. */
 #define MESSAGE_MAX 480
 
 static const struct {

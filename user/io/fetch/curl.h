@@ -78,7 +78,7 @@ struct fetch_target {
 	bool secure;
 };
 
-/* server_name: as in a request. -EINVAL for a URL that is none, or not one of HTTP; -ENOMEM. */
+/* server_name: as in a request. -EINVAL if url is not an http or https URL; -ENOMEM. */
 int fetch_target_read(const struct curl *curl, const char *url, const char *server_name,
 		      struct fetch_target *ret);
 

@@ -96,11 +96,11 @@ int fetch_new(sd_event *event, struct fetch **ret, struct fetch_why *ret_why);
 struct fetch *fetch_free(struct fetch *fetch);
 
 /*
- * -EINVAL for a URL, method, header or token that is none, -EPERM for a token or a client's file
+ * -EINVAL for an invalid URL, method, header or token, -EPERM for a token or a client's file
  * without TLS, -ENOMEM. Any other failure is reported by done.
  */
 int fetch_start(struct fetch *fetch, const struct fetch_request *request, struct fetch_call **ret);
-/* Whether an address of the URL's host is known; false for a URL that is none. */
+/* Whether an address of the URL's host is known; false for an invalid URL. */
 bool fetch_has_address(const struct fetch *fetch, const char *url);
 /* There is no callback any more. Takes NULL and returns it. */
 struct fetch_call *fetch_cancel(struct fetch_call *call);

@@ -2,7 +2,7 @@
 /*
  * Work that the event loop does when it turns next, and that takes its turn.
  *
- * Of sources with the same priority, sd-event calls the one that has been ready longest. A defer
+ * Among sources of the same priority, sd-event calls the one that has been ready longest. A defer
  * source is ready from when it is made, whether it is enabled or not. So one that enables itself
  * again and again is always called first, and a socket or timer never. Here each call is a source
  * of its own.

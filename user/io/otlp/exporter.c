@@ -17,7 +17,7 @@
 #define RETRY_FIRST_NS NS_PER_S
 #define RETRY_LAST_NS  (16 * NS_PER_S)
 
-/* Of an answer. */
+/* Limit of an answer. */
 #define ANSWER_MAX 65536
 
 DEFINE_CLEANUP(sd_event_source *, sd_event_source_disable_unref);

@@ -37,7 +37,7 @@ struct exporter {
 };
 
 /* 0 with what came of the request in *ret, whose verdict is then OTLPHTTP_DELIVERED or, when it is
- * given up, one of the others. -EINVAL for a URL or header that is none, -ENOMEM, -errno. */
+ * given up, one of the others. -EINVAL for an invalid URL or header, -ENOMEM, -errno. */
 int exporter_send(struct exporter *exporter, const char *body, size_t len, uint64_t spans,
 		  struct otlphttp_answer *ret);
 

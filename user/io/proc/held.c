@@ -28,7 +28,7 @@ static int read_stat(uint32_t pid, struct procfs_stat *ret)
 	return n < 0 ? (int)n : procfs_parse_stat(text, (size_t)n, ret);
 }
 
-/* Of the pid namespace that it is in; "": unknown. */
+/* Reads the name of the process's pid namespace; "": unknown. */
 static void read_pidns(uint32_t pid, char ret[static LINK_MAX_LEN])
 {
 	char path[64];

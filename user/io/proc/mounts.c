@@ -21,7 +21,7 @@
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
 
-/* Of one slice; the kernel gives a page or so at a time. */
+/* Reads of one slice; the kernel gives a page or so at a time. */
 #define READS_A_SLICE 16
 /* A reading is followed by a pause of so many times what it took. */
 #define PAUSE_FACTOR  4

@@ -26,9 +26,9 @@ struct mounts_sink {
 
 struct mounts;
 
-/* Of the mount namespace of that process (1: the host's); where that cannot be read, or pids here
- * are not the host's, of the own one. The first reading begins in the next turn of the loop.
- * -errno. Callbacks must not free the handle. */
+/* Reads the mount namespace of that process (1: the host's), or graced's own if that cannot be read
+ * or pids here are not the host's. The first reading begins in the next turn of the loop. -errno.
+ * Callbacks must not free the handle. */
 int mounts_new(sd_event *event, uint32_t pid, const struct mounts_sink *sink, struct mounts **ret);
 struct mounts *mounts_free(struct mounts *mounts);
 

@@ -98,10 +98,9 @@ uint64_t procfs_own_capabilities(void);
 
 /*
  * Fills in what the facts have of dispositions, threads, signalfds, a pending signal and a stopped
- * process, and leaves the rest alone. facts->signal and ->shielded are given. Of the signalfds it
- * looks only when they would matter. Of more than most threads beside the leader, or of more than
- * most files, the rest is taken as unread. -ESRCH: the process is gone; *facts may be half filled
- * then.
+ * process, and leaves the rest alone. facts->signal and ->shielded are given. Reads signalfds only
+ * when they would matter. Reads at most `most` threads beside the leader, and as many files; the
+ * rest is marked as unread. -ESRCH: the process is gone; *facts may be half filled then.
  */
 int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *facts);
 #define PROCFS_SIG_MOST (1u << 16) /* for a command that may take its time */

@@ -131,8 +131,8 @@ DEFINE_CLEANUP(FILE *, fclose);
 
 #define ROOT_MOUNT_MAX 512
 
-/* "254:0 /": the device that is mounted at /, and which directory of it. Of several mounts there
- * the last one is on top. */
+/* "254:0 /": the device that is mounted at /, and which directory of it. The last of several mounts
+ * there is on top. */
 static int read_root_mount(const char *table, char ret[static ROOT_MOUNT_MAX])
 {
 	_cleanup_(cleanup_free) char *line = NULL;

@@ -40,9 +40,9 @@ int gtls_load(struct gtls *ret, const char **ret_error);
 /* When a certificate expires, by GnuTLS, which libmicrohttpd has loaded in the daemon anyway. */
 
 /*
- * Of the first certificate in a PEM text, which is the one that a client shows; what else is in it,
- * as a key, is passed over. False, and *ret is all zero, when there is none that can be read, when
- * it does not expire, or without GnuTLS.
+ * Reads the first certificate in a PEM text, the one that a client shows, and ignores the rest,
+ * such as a key. False, and *ret is all zero, if none can be read, if it does not expire, or
+ * without GnuTLS.
  */
 bool certificate_read(const char *pem, size_t len, struct credential *ret);
 

@@ -442,7 +442,7 @@ static void add_pod(struct spans *s, const struct account_pod *pod)
 		add_stop(s, pod, story->stops[pod->first + i]);
 }
 
-/* Of no length, at the last look: when the boot ended after it is not known. */
+/* A span of no length, at the last look: how long after it the boot ended is unknown. */
 static void add_boot_end(struct spans *s)
 {
 	const struct account_boot_end *end = s->story->end;

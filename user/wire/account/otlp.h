@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "core/account/account.h"
 
-/* Of one request; it ends with the span that reaches either. */
+/* Limits of one request; it ends with the span that reaches either. */
 #define ACCOUNT_OTLP_SPANS 512
 #define ACCOUNT_OTLP_BYTES ((size_t)1 << 20)
 

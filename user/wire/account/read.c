@@ -169,7 +169,7 @@ static void read_stop(const json_t *line, struct reading *r)
 	drop_contradictions(stop);
 }
 
-/* Of something that has a name: an unknown name is one of a newer graced. */
+/* Judges a word from a list: an unknown word is one of a newer graced. */
 static int judge_word(const char *word, bool known)
 {
 	if (!word)

@@ -64,7 +64,7 @@ static const char style[] =
 	".graced .lock{fill:var(--soft)}\n"
 	"</style>\n";
 
-/* Of a story: what its moments are placed by. */
+/* The period by which a story's moments are placed. */
 struct scale {
 	uint64_t begin_ns, end_ns;
 };
@@ -186,7 +186,7 @@ static struct scale scale_of(const struct account_story *story)
 	return (struct scale){begin, most + (most - begin) / 50};
 }
 
-/* Of 1, 2 and 5 times a power of ten, and of whole minutes, hours and days. */
+/* A step of 1, 2 or 5 times a power of ten, or of whole minutes, hours or days. */
 static uint64_t step_of(uint64_t length)
 {
 	static const uint32_t seconds[] = {60,	 120,  300,   600,   900,   1800,

@@ -12,7 +12,7 @@
 #include "core/shutdown/shutdown.h"
 #include "wire/text/journal.h"
 
-/* Of pods that were alive, and of containers outside pods; others are counted. */
+/* Listed pods that were alive, or containers outside pods; others are counted. */
 #define NAMES_MAX 128
 
 static void add_text(struct buf *out, const char *text)

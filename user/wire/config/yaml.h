@@ -28,8 +28,8 @@ enum yamlconf_kind {
 
 /* Lines and columns count from 1. */
 struct yamlconf_value {
-	/* UTF-8 without a NUL in it; "" for nothing. Of a section in a list: a line "key=value" for
-	 * each key, in their order. */
+	/* UTF-8 without a NUL in it; "" for nothing. For a section in a list: a line "key=value"
+	 * for each key, in their order. */
 	char *text;
 	bool quoted;
 	bool nothing;

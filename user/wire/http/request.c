@@ -32,7 +32,7 @@ static bool is_same(struct span span, const char *text)
 
 /* --- the headers -------------------------------------------------------------------------------- */
 
-/* Of which a part before the colon would be a header that another reader takes for one of those:
+/* The part before the colon begins like a framing header, which another reader takes for one:
  * libmicrohttpd 0.9 joins a folded line to the name. */
 static bool begins_framing(struct span name)
 {

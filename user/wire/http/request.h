@@ -26,8 +26,8 @@ void reqhead_add(struct reqhead *head, const char *name, size_t name_len, const 
 
 /*
  * 0, or the status to refuse the request with: 400, 405, 413 or 421. target is what is between
- * method and version. Of hosts, addresses and localhost are always accepted, with any port.
- * Besides, names: each a name, "*." with the end of names, or "*" for all.
+ * method and version. Addresses and localhost are always accepted as hosts, with any port. Besides,
+ * names: each a name, "*." with the end of names, or "*" for all.
  */
 unsigned int reqhead_judge(const struct reqhead *head, const char *method, const char *target,
 			   const char *version, const char *const *names, size_t n_names);

@@ -24,7 +24,7 @@
 
 #define CONTROL_VERSION 1
 
-/* Of a request with its newline, and of a whole reply. */
+/* Limits of a request with its newline, and of a whole reply. */
 #define CONTROL_REQUEST_MAX 1024
 #define CONTROL_REPLY_MAX   ((size_t)8 << 20)
 #define CONTROL_TERMS_MAX   16384

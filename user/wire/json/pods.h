@@ -29,7 +29,7 @@ const char *pods_record_state(const struct pods_record *record);
 /* A process of it lives, and the kubelet, which has answered, does not list it. */
 bool pods_record_is_orphan(const struct pods_record *record);
 
-/* Of its grace period, negative once that is over. False: not known. */
+/* What remains of its grace period, negative once it is over. False: unknown. */
 bool pods_record_left(const struct pods_record *record, int64_t *ret_ns);
 
 /* As they are listed: who is terminating first, then by namespace, name and uid. */

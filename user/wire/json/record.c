@@ -15,7 +15,7 @@
 
 #define NS_DECIMALS    9
 #define RATIO_DECIMALS 6
-/* Of a container that began in a shutdown: the kubelet's word for a pod that it refuses there. */
+/* For a container that began in a shutdown: the kubelet's reason for a pod that it refuses then. */
 #define LATE_REASON    "NodeShutdown"
 
 /* type to node, which every record begins with; id stands in some only. */
@@ -80,7 +80,7 @@ static void add_grace(struct buf *out, const struct record_stop *stop)
 	jsonw_object(out, "grace");
 	jsonw_decimal(out, "seconds", stop->grace.ns, NS_DECIMALS);
 	jsonw_str(out, "from", grace_from_name(stop->grace.from));
-	/* Of no time at all no share can be used. */
+	/* A grace period of 0 has no used share. */
 	if (stop->latency_known && stop->grace.ns)
 		jsonw_decimal(out, "used_ratio", ratio_units(stop->latency_ns, stop->grace.ns),
 			      RATIO_DECIMALS);

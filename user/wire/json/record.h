@@ -9,7 +9,7 @@
 
 #define RECORD_SCHEMA 1
 
-/* Adds the record's line with its newline. 0, -EINVAL for a type that is none, or buf_error(); on
+/* Adds the record's line with its newline. 0, -EINVAL for an unknown type, or buf_error(); on
  * failure out holds what it held. Equal records give equal bytes. */
 int record_json(struct buf *out, const struct record *record);
 

@@ -22,10 +22,9 @@ struct record_text {
 };
 
 /*
- * Of stops, signals, and records that were dropped. 0; the caller calls record_text_done().
+ * Reads stops, signals, and records that were dropped. 0; the caller calls record_text_done().
  * -ENOMSG: a record of another type. -EBADMSG: no record. -EPROTONOSUPPORT: of a newer graced.
- * Members that are absent are not known; of numbers those count that record_json() could have
- * written.
+ * Absent members are unknown; numbers count only if record_json() could have written them.
  */
 int record_read(const char *line, size_t len, struct record_text *ret);
 /*

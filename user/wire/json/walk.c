@@ -77,7 +77,7 @@ static void open_bracket(struct jsonwalk_scan *scan, char c)
 		scan->objects = scan->objects << 1 | (c == '{');
 }
 
-/* Of a number, true, false or null. */
+/* A number, true, false or null. */
 static bool begins_bare(char c)
 {
 	return c == '-' || (c >= '0' && c <= '9') || c == 't' || c == 'f' || c == 'n';

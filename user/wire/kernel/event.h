@@ -18,8 +18,8 @@ struct evdec *evdec_free(struct evdec *dec);
  * record may be longer than the struct it is known by: a later kernel half appended to it.
  *
  * -EPROTO for another abi, -EBADMSG for an unknown type, a size that cannot be or a signal whose
- * sender's ancestors are not known. Of *ret only the members of the type are written, and of a path
- * no more than its bytes; every string in it ends. */
+ * sender's ancestors are not known. Only the members of the type are written to *ret, and only the
+ * bytes of a path; every string in it ends. */
 int evdec_decode(struct evdec *dec, const void *data, size_t size, struct obs *ret);
 
 /* The names of the kernel half's types of events, as records and metrics have them. */

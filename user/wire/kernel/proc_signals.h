@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of /proc/PID/status or /proc/PID/task/TID/status. */
+/* What /proc/PID/status or /proc/PID/task/TID/status shows. */
 struct procsig_status {
 	char state; /* 'R', 'S', 'T', 'Z' ... */
 	uint64_t thread_pending, shared_pending;
@@ -28,7 +28,7 @@ int procsig_parse_status(const char *text, size_t len, struct procsig_status *re
  * kind; -EBADMSG. */
 int procsig_parse_signalfd(const char *text, size_t len, uint64_t *ret);
 
-/* Of /proc/PID/task/TID/syscall: the system call that the thread sleeps in. */
+/* The system call that a thread sleeps in, from /proc/PID/task/TID/syscall. */
 struct procsig_call {
 	bool sleeps;	/* false: it runs, or sleeps outside of one; nothing else counts then */
 	int64_t number; /* in the ABI of the process, which need not be ours */

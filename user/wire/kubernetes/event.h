@@ -11,7 +11,7 @@
  * project owns none. */
 #define EVENTJSON_CONTROLLER "graced"
 
-/* Of application/merge-patch+json. */
+/* A patch of type application/merge-patch+json. */
 #define EVENTJSON_PATCH "application/merge-patch+json"
 
 /* The path to create it at, and that of the object. Both parts were checked when the item was

@@ -74,7 +74,7 @@ static bool is_null(const yaml_node_t *node)
 	       (!*text || is_one_of(text, words, sizeof(words) / sizeof(*words)));
 }
 
-/* *ret is NULL where it is not said. Of a key that is there twice the kubelet takes the last. */
+/* *ret is NULL if the key is missing. The kubelet takes the last of two equal keys. */
 static int member(const struct reader *r, const yaml_node_t *mapping, const char *name,
 		  const yaml_node_t **ret)
 {

@@ -34,7 +34,7 @@ int podread_pod(const json_t *json, struct arena *arena, struct podobj_pod *ret,
 
 /* What a Job of the Kubernetes API says of pods that fail: spec.podFailurePolicy and its limit. */
 
-/* Of a Job, or of a list that holds one alone. As podread_pod(). */
+/* Reads a Job, or a list that holds only one. As podread_pod(). */
 int podread_job(const json_t *json, struct arena *arena, struct jobpolicy *ret,
 		struct podread_error *ret_error);
 

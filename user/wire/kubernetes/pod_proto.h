@@ -23,7 +23,7 @@ enum podproto_type {
 	PODPROTO_SYNCED,  /* all that were there have come; without a pod */
 };
 
-/* Of an event: a pod and what is around it. */
+/* Limit of an event: a pod and what is around it. */
 #define PODPROTO_EVENT_MAX (PODJSON_POD_MAX + 64)
 
 struct podproto_event {

@@ -23,7 +23,7 @@
 #include "base/cleanup.h"
 #include "core/names/meta.h"
 
-/* Of one pod: its bytes, and how many values of it are read. */
+/* Limits of one pod: its bytes, and the number of values that are read. */
 #define PODJSON_POD_MAX	   ((size_t)2 << 20)
 #define PODJSON_VALUES_MAX 8192
 

@@ -29,7 +29,7 @@ struct shutstate {
 int shutstate_write(struct buf *out, const struct shutstate *state);
 
 /* text is NULL for a file that is not there: nothing is set. 0; -EBADMSG for what is no such
- * object, or has a time that is none or lies outside of int64_t; -EFBIG beyond the maximum;
+ * object, or has a time that is malformed or outside of int64_t; -EFBIG beyond the maximum;
  * -ENOMEM. Members that are missing or null are not set, others are not looked at (as encoding/json
  * reads it). */
 int shutstate_read(const char *text, size_t size, struct shutstate *ret);

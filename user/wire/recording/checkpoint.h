@@ -8,7 +8,7 @@
  *   f                                         all t before it are written there
  *   .                                         what was added since the last one holds together
  *
- * A daemon that is killed may leave an addition without its end, and that is none.
+ * A daemon that is killed may leave an addition without its end, which is ignored.
  */
 #ifndef WIRE_RECORDING_CHECKPOINT_H
 #define WIRE_RECORDING_CHECKPOINT_H

@@ -256,8 +256,8 @@ HOT bool take_digits(struct cursor *in, uint64_t *ret)
 	digits = at - in->at;
 	if (digits == 0 || digits > 20 || (*in->at == '0' && digits > 1))
 		return false;
-	/* Of the numbers of 20 digits those that begin with 1 wrap around once, if at all, and end
-	 * up below 10^19. */
+	/* Numbers of 20 digits that begin with 1 wrap around at most once, and end up below
+	 * 10^19. */
 	if (digits == 20 && (*in->at != '1' || value < 10000000000000000000u))
 		return false;
 	in->at = at;

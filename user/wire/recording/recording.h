@@ -27,7 +27,7 @@
 /* Adds the header line; graced_version is for people and not read. 0 or buf_error(). */
 int rec_write_header(struct buf *out, const char *graced_version);
 
-/* Adds the line of one observation. 0, -EINVAL for a type that is none, or buf_error(); on failure
+/* Adds the line of one observation. 0, -EINVAL for an unknown type, or buf_error(); on failure
  * out holds what it held. */
 int rec_write_obs(struct buf *out, const struct obs *obs);
 

@@ -76,7 +76,7 @@ struct cri_runtime {
 	char api[32];	  /* of the interface: "v1" */
 };
 
-/* Of CRI_VERSION. -EBADMSG, -ENOMEM. */
+/* Reads the reply of CRI_VERSION. -EBADMSG, -ENOMEM. */
 int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret);
 
 /* The numbers of ContainerState; a sandbox is running (ready) or exited (not). */
@@ -130,8 +130,8 @@ enum cri_walked { CRI_WALK_END, CRI_WALK_ITEM, CRI_WALK_SKIPPED };
  * stands. -ENOMEM: calling again tries the same entry. */
 int cri_walk_next(struct cri_walk *walk, struct cri_item *ret);
 
-/* Of CRI_STATUS. -ENOENT: it holds no status; -EBADMSG: it is malformed, or its ID is; -EMSGSIZE:
- * longer than CRI_ITEM_MAX, or needs more than CRI_MEMORY_MAX; -ENOMEM. */
+/* Reads CRI_STATUS. -ENOENT: no status; -EBADMSG: it is malformed, or its ID is; -EMSGSIZE: longer
+ * than CRI_ITEM_MAX, or needs more than CRI_MEMORY_MAX; -ENOMEM. */
 int cri_read_status(const void *payload, size_t len, struct cri_item *ret);
 
 enum cri_hook_type {
@@ -153,20 +153,20 @@ struct cri_hook {
 	uint64_t sleep_s; /* SLEEP */
 };
 
-/* Of CRI_STATUS: the hook that the kubelet noted at the container as JSON
- * (io.kubernetes.container.preStopHandler), NONE where it noted none. -ENOENT: it holds no status;
- * -EBADMSG: it is malformed, or the hook is; -E2BIG: the hook is longer than the bounds; -EMSGSIZE,
- * -ENOMEM as above. Of what is filled cri_hook_done() frees the memory. */
+/* Reads from CRI_STATUS the hook that the kubelet noted at the container as JSON
+ * (io.kubernetes.container.preStopHandler), NONE without a note. -ENOENT: no status; -EBADMSG: it
+ * is malformed, or the hook is; -E2BIG: the hook exceeds the bounds; -EMSGSIZE, -ENOMEM as above.
+ * cri_hook_done() frees the memory of the result. */
 int cri_read_hook(const void *payload, size_t len, struct cri_hook *ret);
 void cri_hook_done(struct cri_hook *hook);
 
-/* Of CRI_EXEC: the exit code. -EBADMSG, -EMSGSIZE, -ENOMEM as above. */
+/* The exit code in CRI_EXEC. -EBADMSG, -EMSGSIZE, -ENOMEM as above. */
 int cri_read_exec(const void *payload, size_t len, int32_t *ret_code);
 
-/* Of CRI_IMAGE_STATUS, asked verbosely: the stop signal of the image's configuration, which
- * containerd and CRI-O report as JSON (imageSpec.config.StopSignal under the key "info"); 0 where
- * the image names none, and SIGTERM is meant. -ENOENT: the image is not there, or nothing is said
- * of its configuration; -EBADMSG: malformed, or no signal; -EMSGSIZE as above; -ENOMEM. */
+/* The stop signal in the image's configuration, from a verbose CRI_IMAGE_STATUS: containerd and
+ * CRI-O report it as JSON (imageSpec.config.StopSignal under the key "info"); 0 if the image names
+ * none, which means SIGTERM. -ENOENT: the image is missing, or its configuration is; -EBADMSG:
+ * malformed, or no signal; -EMSGSIZE as above; -ENOMEM. */
 int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal);
 
 /* The numbers of ContainerEventType. */
@@ -189,8 +189,8 @@ struct cri_event {
 	struct cri_item sandbox;
 };
 
-/* Of CRI_EVENTS, one message. -EBADMSG: malformed, no ID, or a type that is not known; -EMSGSIZE,
- * -ENOMEM as above. */
+/* Reads one message of CRI_EVENTS. -EBADMSG: malformed, no ID, or unknown type; -EMSGSIZE, -ENOMEM
+ * as above. */
 int cri_read_event(const void *payload, size_t len, const char *node, struct cri_event *ret);
 
 #endif

@@ -53,7 +53,7 @@ static int read_sleep(const json_t *sleep, struct cri_hook *ret)
 	return 0;
 }
 
-/* Of several the first counts that the kubelet would run (Run() in pkg/kubelet/lifecycle). */
+/* The first handler counts, in the order of the kubelet (Run() in pkg/kubelet/lifecycle). */
 static int read_handler(const json_t *handler, struct cri_hook *ret)
 {
 	const json_t *exec = json_object_get(handler, "exec");
@@ -106,7 +106,7 @@ int cri_read_hook(const void *payload, size_t len, struct cri_hook *ret)
 	status = ((const Cri__ContainerStatusResponse *)message)->status;
 	if (!status)
 		return -ENOENT;
-	/* Of two pairs with one key the last counts. */
+	/* The last of two pairs with one key counts. */
 	for (size_t i = status->n_annotations; i-- > 0;) {
 		const Cri__Pair *pair = status->annotations[i];
 

@@ -17,7 +17,7 @@
 #define DEFAULT_GRACE 10	/* s: Docker's and nerdctl's */
 #define SECONDS_MAX   INT32_MAX /* more is nonsense */
 
-/* Of a string, what fits; never half a character. */
+/* Copies what fits of a string; never half a character. */
 static void copy_text(const char *text, char *ret, size_t size)
 {
 	size_t len = utf8_fit(text, strlen(text), size - 1);
@@ -111,7 +111,7 @@ static void docker_labels(struct jsonwalk_value labels, struct meta_container *r
 	ret->name[0] = 0; /* "POD" in each of them */
 }
 
-/* Of a text that is empty, too long to be a name of compose's, or none: nothing. */
+/* Ignores a text that is missing, empty, or too long for a compose name. */
 static void docker_group(struct jsonwalk_value labels, struct meta_container *ret)
 {
 	enum { PROJECT, SERVICE, N };
@@ -290,7 +290,7 @@ static void nerdctl_timeout(struct jsonwalk_value value, struct ctrjson_bundle *
 		set_grace(ret, seconds * US_PER_S);
 }
 
-/* Of containerd's CRI (pkg/cri/annotations) or of CRI-O (pkg/annotations). */
+/* Annotations of containerd's CRI (pkg/cri/annotations) or CRI-O (pkg/annotations). */
 static void bundle_kind(struct jsonwalk_value annotations, struct ctrjson_bundle *ret)
 {
 	enum { TYPE, SANDBOX, NAME, UID, CRIO_TYPE, CRIO_SANDBOX, CRIO_NAME, CRIO_UID, N };

@@ -25,13 +25,13 @@
  * Docker stops by SIGTERM and waits 10 s unless its configuration differs; a timeout below 0 is no
  * timeout. A container that is Kubernetes' (made by cri-dockerd, by its labels) is named as its pod
  * names it, and its grace period is the kubelet's, so it is unknown here; its pod's sandbox has no
- * name. Of any other, namespace and workload are the project and the service of docker compose
+ * name. For any other, namespace and workload are the project and the service of docker compose
  * (labels of pkg/api/labels.go); one that does not fit whole is another one, so it is left out.
  */
 int ctrjson_docker(const char *text, size_t len, const char *id, struct meta_container *ret);
 
-/* Of a file that ctrjson_docker() takes: bit i is set where the container has the label of rule i.
- */
+/* Labels in a file that ctrjson_docker() takes: bit i is set if the container has that of rule
+ * i. */
 uint32_t ctrjson_docker_labels(const char *text, size_t len, const struct managed_rule *rules,
 			       size_t n);
 

@@ -593,7 +593,7 @@ static unsigned int add_text(struct buf *out, const struct grid *grid, const str
 	return out->error ? 0 : columns_of(buf_str(out) + begin);
 }
 
-/* Of a row, or the title where row is NULL; copy may hold it. */
+/* The row's text, or the title if row is NULL; copy may hold it. */
 static const char *text_of(const struct grid *grid, const struct layout *l,
 			   const struct grid_row *row, size_t cell, struct buf *copy)
 {

@@ -82,7 +82,7 @@ struct grid_row;
 struct grid {
 	const struct grid_table *table;
 	struct grid_view view;
-	/* Of each cell of a row, those that are shown first, then those that are sorted by. */
+	/* Each cell of a row, first those that are shown, then those that are sorted by. */
 	uint8_t at[GRID_CELLS_MAX]; /* its column in the table */
 	bool descends[GRID_CELLS_MAX];
 	size_t n, n_cells;

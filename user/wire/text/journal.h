@@ -15,7 +15,7 @@
 
 /* MESSAGE_IDs of the records of which an account is made (core/account); NULL ends. */
 extern const char *const journal_story_ids[];
-/* Of stops; of stops and signals. */
+/* The IDs of stops; of stops and signals. */
 extern const char *const journal_stop_ids[], *const journal_signal_ids[];
 /* That of the end of a boot, which a later boot writes. */
 extern const char *const journal_boot_end_ids[];

@@ -7,7 +7,7 @@
 #include "base/rfc3339.h"
 #include "base/utf8.h"
 
-/* Of escaped bytes; what they leave of LOGLINE_MAX is room for some fields. */
+/* Escaped bytes; the rest of LOGLINE_MAX is room for some fields. */
 #define TEXT_MAX  3072
 #define VALUE_MAX 256
 #define KEY_MAX	  32

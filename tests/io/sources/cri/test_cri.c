@@ -17,7 +17,7 @@
 #include "lib/claim.h"
 #include "lib/cri/crisite.h"
 
-/* Of everything. */
+/* Only lists of everything. */
 static unsigned int count_lists(const struct crisite *site, enum cri_method method)
 {
 	return site->peer.asked[method] - site->peer.singly[method];

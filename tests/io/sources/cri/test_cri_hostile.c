@@ -225,7 +225,7 @@ static void test_long(void **state)
 	crisite_await_up(site);
 	assert_string_equal(crisite_get(site, 1)->name, "web");
 	site->cri = podsrc_cri_free(site->cri);
-	/* Of a longer one nothing is known; who is asked for is asked for alone. */
+	/* A longer list is ignored; each look-up then queries its container alone. */
 	site->peer.padding = 17 * MB;
 	cripeer_add(&site->peer, 2, "web", 8);
 	crisite_open(site, NULL);

@@ -260,7 +260,7 @@ int main(void)
 		CRISITE("each answer that makes no sense fails that stop alone, once",
 			test_hostile),
 		CRISITE("a sandbox is stopped as one", test_sandbox),
-		CRISITE("an ID that is none is refused", test_refused),
+		CRISITE("an invalid ID is refused", test_refused),
 	};
 
 	return cmocka_run_group_tests_name("io/sources/cri/stop", tests, NULL, NULL);

@@ -73,7 +73,7 @@ static void write_client(const char *path, const char *name)
 	kubescene_write(path, both.data, both.len);
 }
 
-/* client: the name of a certificate, or NULL for a file that is none. */
+/* client: the name of a certificate, or NULL for an invalid file. */
 static struct podsrc_state ask_as(struct asker *asker, const char *client)
 {
 	_cleanup_(cleanup_free) char *cert = tlsc_read("server.crt"),

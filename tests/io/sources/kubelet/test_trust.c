@@ -385,7 +385,7 @@ int main(void)
 		     test_options),
 		BOTH("no peer is believed, or sent the token, that the CA does not vouch for",
 		     test_trust),
-		BOTH("an answer that is none says what to do, and no look-up waits for the next",
+		BOTH("an invalid answer says what to do, and no look-up waits for the next",
 		     test_answers),
 		BOTH("a redirect is not followed", test_redirect),
 		BOTH("a token is one word of at most 64 KiB; without it nothing is asked",

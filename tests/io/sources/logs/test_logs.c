@@ -165,7 +165,7 @@ static void test_lies(void **state)
 	make_dir(t, "pods");
 	make_dir(t, "containers");
 	make_dir(t, "pods/default_web-0_" UID1);
-	/* Of another pod by its name, by its target, with no target to speak of. */
+	/* Links of another pod by name, by target, and without a usable target. */
 	make_link(t, "/var/log/pods/default_web-0_" UID1 "/main/0.log",
 		  "containers/web-1_default_main-" ID1 ".log");
 	make_link(t, "/var/log/pods/default_web-0_" UID2 "/main/0.log",

@@ -101,7 +101,7 @@ static const struct lie_row {
 	{"names of any kind", lie_names, NULL, META_FOUND, true},
 	{"10 MiB in a property", lie_big, NULL, META_FOUND, true},
 	{"a path that is no path", lie_long, NULL, META_ABSENT, true},
-	{"numbers that are none", lie_numbers, NULL, META_FOUND, true},
+	{"invalid numbers", lie_numbers, NULL, META_FOUND, true},
 	{"no such object", NULL, "org.freedesktop.DBus.Error.UnknownObject", META_ABSENT, true},
 	{"no such unit", NULL, "org.freedesktop.systemd1.NoSuchUnit", META_ABSENT, true},
 	{"not allowed", NULL, "org.freedesktop.DBus.Error.AccessDenied", META_FAILED, true},
@@ -170,7 +170,7 @@ static bool is_over(struct unitasker *a)
 	return a->n_done > 0;
 }
 
-static bool is_told(struct unitasker *a)
+static bool is_reported(struct unitasker *a)
 {
 	return unitasker_containers(a) > 0;
 }
@@ -190,10 +190,10 @@ static void test_bytes(void **state)
 		assert_int_equal(a->n, 0);
 		unitasker_until(a, is_over);
 		assert_int_equal(a->n, 1);
-		assert_int_equal(a->told[0].result, META_FAILED);
+		assert_int_equal(a->reports[0].result, META_FAILED);
 		/* The name comes when systemd does, unasked. */
 		a->peer.bytes = NULL;
-		unitasker_until(a, is_told);
+		unitasker_until(a, is_reported);
 		unitasker_settle(a);
 		assert_int_equal(a->n_done, 1);
 		a->units = podsrc_units_free(a->units);

@@ -29,7 +29,7 @@ static bool is_over(struct unitasker *a)
 	return a->n_done > 0;
 }
 
-static bool is_told(struct unitasker *a)
+static bool is_reported(struct unitasker *a)
 {
 	return unitasker_containers(a) > 0;
 }
@@ -55,7 +55,7 @@ static void test_slow(void **state)
 	get_state(a, &got);
 	assert_int_equal(got.lookups[META_FAILED], 6);
 	a->peer.silent = false;
-	unitasker_until(a, is_told);
+	unitasker_until(a, is_reported);
 	assert_int_equal(a->n_done, 6);
 }
 
@@ -73,9 +73,9 @@ static void test_mute(void **state)
 	assert_string_equal(got.text, "it does not answer");
 	unitasker_until(a, is_over);
 	assert_int_equal(a->n_done, 1);
-	assert_int_equal(a->told[0].result, META_FAILED);
+	assert_int_equal(a->reports[0].result, META_FAILED);
 	a->peer.mute = false;
-	unitasker_until(a, is_told);
+	unitasker_until(a, is_reported);
 }
 
 static void test_refuses(void **state)
@@ -89,9 +89,9 @@ static void test_refuses(void **state)
 	unitasker_until(a, is_over);
 	assert_true(unitasker_is_down(a));
 	assert_int_equal(a->n_done, 1);
-	assert_int_equal(a->told[0].result, META_FAILED);
+	assert_int_equal(a->reports[0].result, META_FAILED);
 	a->peer.greeting_error = NULL;
-	unitasker_until(a, is_told);
+	unitasker_until(a, is_reported);
 }
 
 static bool are_both_over(struct unitasker *a)
@@ -117,7 +117,7 @@ static void test_moment(void **state)
 	a->peer.silent = false;
 	unitasker_until(a, are_both_over);
 	for (size_t i = 0; i < a->n; i++)
-		assert_int_equal(a->told[i].result, META_FOUND);
+		assert_int_equal(a->reports[i].result, META_FOUND);
 	assert_int_equal(unitasker_containers(a), 2);
 }
 
@@ -130,7 +130,7 @@ static void test_absent(void **state)
 	assert_true(unitasker_is_off(a));
 	assert_int_equal(unitasker_find(a, A), META_FAILED);
 	unitasker_listen(a, "private");
-	unitasker_until(a, is_told);
+	unitasker_until(a, is_reported);
 	assert_string_equal(unitasker_last(a)->unit, "a.service");
 	get_state(a, &got);
 	assert_int_equal(got.status, PODSRC_UP);
@@ -146,7 +146,7 @@ static void test_absent(void **state)
 	a->peer.services[0].main_pid = 77;
 	a->n = a->n_done = 0;
 	unitasker_listen(a, "private");
-	unitasker_until(a, is_told);
+	unitasker_until(a, is_reported);
 	assert_int_equal(unitasker_last(a)->main_pid, 77);
 }
 
@@ -205,7 +205,7 @@ static void test_new_owner(void **state)
 	a->peer.services[0].main_pid = 99;
 	a->n = a->n_done = 0;
 	assert_true(unitpeer_tell_new_owner(&a->peer) >= 0);
-	unitasker_until(a, is_told);
+	unitasker_until(a, is_reported);
 	assert_int_equal(a->peer.connected, 2);
 	assert_int_equal(unitasker_last(a)->main_pid, 99);
 }

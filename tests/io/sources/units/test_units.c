@@ -119,9 +119,9 @@ static void count_done(struct unitasker *a, const char *key, enum meta_result re
 	size_t n = 0;
 
 	for (size_t i = 0; i < a->n; i++)
-		if (a->told[i].done && strcmp(a->told[i].key, key) == 0) {
+		if (a->reports[i].done && strcmp(a->reports[i].key, key) == 0) {
 			n++;
-			assert_int_equal(a->told[i].result, result);
+			assert_int_equal(a->reports[i].result, result);
 		}
 	assert_int_equal(n, want);
 }
@@ -144,7 +144,7 @@ static void test_many(void **state)
 	for (int i = 0; i < 5; i++)
 		podsrc_units_find(a->units, i ? SLICE "more.service" : SLICE "b.service");
 	assert_int_equal(a->n_done, 5);
-	assert_int_equal(a->told[0].result, META_SHED);
+	assert_int_equal(a->reports[0].result, META_SHED);
 	a->n = a->n_done = 0;
 	unitasker_settle(a);
 	assert_int_equal(a->peer.asked, 8);
@@ -291,7 +291,7 @@ static void test_reentrant(void **state)
 	podsrc_units_find(a->units, SLICE "a.service");
 	unitasker_until(a, unitasker_is_off);
 	assert_int_equal(a->n_done, 6);
-	assert_int_equal(a->told[a->n - 1].result, META_FAILED);
+	assert_int_equal(a->reports[a->n - 1].result, META_FAILED);
 }
 
 static void test_forgets(void **state)

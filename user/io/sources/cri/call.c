@@ -113,7 +113,7 @@ void podsrc_cri_queue_done(struct podsrc_cri_queue *q)
 /* --- calls ------------------------------------------------------------------------------------ */
 
 #define LIST_MAX   ((size_t)16 << 20) /* the kubelet takes no longer ones either */
-/* Of what is about one container or image. */
+/* Limit of an answer about one container or image. */
 #define ANSWER_MAX ((size_t)1 << 20)
 
 static bool is_list(const struct podsrc_cri_call *call)

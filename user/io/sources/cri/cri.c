@@ -42,7 +42,7 @@ struct podsrc_cri_events {
 	bool open;    /* bytes came */
 };
 
-/* Of events that are not read yet. */
+/* Limits of unread events and of one event. */
 #define BACKLOG_MAX	    ((size_t)2 << 20)
 #define EVENT_MAX	    ((size_t)1 << 20)
 #define EVENTS_RETRY_MIN_NS UINT64_C(1000000000)

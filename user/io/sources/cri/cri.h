@@ -102,7 +102,7 @@ struct podsrc_cri_stop {
  * ends with the container. While the hook runs another request for the same container replaces this
  * one, whose done does not come; the hook is not run again.
  *
- * Copied. -EINVAL for an ID that is none, -ENOTCONN: no runtime answers now, -ENOBUFS: too
+ * Copied. -EINVAL for an invalid ID, -ENOTCONN: no runtime answers now, -ENOBUFS: too
  * many are under way, -ENOMEM: then there is no done.
  */
 #define PODSRC_CRI_STOP_SLACK_NS UINT64_C(10000000000)

@@ -27,7 +27,7 @@
 /* A list takes at most one part of so many of the time. */
 #define SHARE	    10
 
-/* Of look-ups that wait; behind them, an event's own gives way. */
+/* Waiting look-ups beyond which an event makes no further one. */
 #define CROWD	   2048
 #define IMAGES_MAX 256
 #define AGAIN_MAX  256

@@ -47,8 +47,8 @@ struct stop {
 	char name[PODSRC_CRI_HOOK_NAME_MAX]; /* for people */
 	enum step step;
 	struct fetch_call *call; /* of this step; NULL: none */
-	/* Of the hook's command. It is kept open when the command's time is over: containerd kills
-	 * the command when the connection is closed. */
+	/* The hook's command. It stays open after its time is over: containerd kills the command
+	 * when the connection is closed. */
 	struct fetch_call *exec;
 	uint64_t begun_ns, end_ns; /* of the hook */
 	bool sleeps;		   /* it ends well at end_ns */

@@ -29,7 +29,7 @@ struct podsrc_files_options {
 	const char *docker_root;      /* /var/lib/docker */
 	const char *podman_root;      /* /var/lib/containers/storage */
 	const char *containerd_state; /* /run/containerd */
-	/* Of shutdown.managed, whose labels are looked for in Docker's files; borrowed. */
+	/* The rules of shutdown.managed, whose labels are read from Docker's files; borrowed. */
 	const struct managed_rule *rules;
 	size_t n_rules;
 };

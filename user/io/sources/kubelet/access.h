@@ -9,8 +9,8 @@
 int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **ret_url,
 			 struct podsrc_kubelet_why *ret_why);
 
-/* Says for a person why the request came to nothing: an error, or a status that is not 200. Of the
- * options the files, the server's name and the patience count, and whether there is an api_node. */
+/* Says for a person why the request came to nothing: an error, or a status that is not 200. Reads
+ * from the options the files, the server's name, the patience, and whether there is an api_node. */
 void podsrc_kubelet_explain(const struct podsrc_kubelet_options *options,
 			    const struct fetch_result *result, struct podsrc_kubelet_why *ret);
 

@@ -133,8 +133,9 @@ static void plan(struct podsrc_kubelet *k)
 }
 
 /* A pod may have left the list. The kubelet calls a pod deleted when it has finished with it
- * (TerminatePod() in pkg/kubelet/status), and lists it until the API or the manifest has it no more:
- * one that was deleted for a moment, one that completed for days. Of that end no event comes. */
+ * (TerminatePod() in pkg/kubelet/status), and lists it until the API or the manifest has it no
+ * more: one that was deleted for a moment, one that completed for days. No event reports that
+ * end. */
 static void want_list(struct podsrc_kubelet *k)
 {
 	if (!k->wanted_ns)

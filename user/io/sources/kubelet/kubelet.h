@@ -50,7 +50,7 @@
  * names it. */
 extern const char *const podsrc_kubelet_places[];
 
-/* Of one answer. */
+/* Limit of one answer. */
 #define PODSRC_KUBELET_REPLY_MAX ((size_t)16 << 20)
 
 /* How many pods are known at once, so that their end can be reported, and how many look-ups

@@ -65,7 +65,7 @@ void podsrc_stream_hold(struct podsrc_stream *stream, bool hold);
 /* Closes it because what it answers is of no use, or does not come; it is not ready for a while. */
 void podsrc_stream_fail(struct podsrc_stream *stream, const char *text);
 
-/* Of the socket that was looked at last; "" when none was found. */
+/* The path of the last socket found; "" when none was. */
 const char *podsrc_stream_path(const struct podsrc_stream *stream);
 /* What was wrong last, one line for people. */
 const char *podsrc_stream_trouble(const struct podsrc_stream *stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a container's other processes were last told to stop: by whom matters not, whether it came
-// through does.
+// When a container's other processes were last asked to stop: the sender does not matter, whether
+// it came through does.
 #include "lib/box/send.h"
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
@@ -14,10 +14,10 @@
 
 static int setup(void **state)
 {
-	return kernhalf_open(state, "told");
+	return kernhalf_open(state, "last-signal");
 }
 
-static uint64_t told_at(const struct kernhalf *k, uint64_t id)
+static uint64_t signalled_at(const struct kernhalf *k, uint64_t id)
 {
 	struct graced_watch watch;
 
@@ -39,26 +39,26 @@ static void start_child(struct kernhalf *k, const struct box *box, const char *a
 	assert_true(ret->ready);
 }
 
-/* Whether that tells it anything, and then that it is known when. */
+/* Whether that counts, and then that its time is known. */
 static void expect(struct kernhalf *k, const struct box *box, enum send_from from, pid_t to,
-		   int sig, bool tells)
+		   int sig, bool counts)
 {
-	uint64_t id = kernhalf_id(box->dir), before = told_at(k, id);
+	uint64_t id = kernhalf_id(box->dir), before = signalled_at(k, id);
 	struct sent sent;
 
 	assert_int_equal(send_signal(&k->tree, from, box, to, sig, &sent), 0);
 	assert_int_equal(sent.result, 0);
-	if (tells)
-		assert_in_range(told_at(k, id), sent.before_ns, sent.after_ns);
+	if (counts)
+		assert_in_range(signalled_at(k, id), sent.before_ns, sent.after_ns);
 	else
-		assert_int_equal(told_at(k, id), before);
+		assert_int_equal(signalled_at(k, id), before);
 }
 
 static const struct {
 	const char *child; /* a behaviour of helpers/workload.c */
 	enum send_from from;
 	int sig, own; /* own: the container's stop signal */
-	bool tells;
+	bool counts;
 } rows[] = {
 	{"graceful", SEND_HOST, SIGTERM, NO_SIGNAL, true},
 	{"graceful", WITHIN, SIGTERM, NO_SIGNAL, true},
@@ -93,18 +93,18 @@ static void play(struct kernhalf *k, bool noisy)
 
 		start(k, &box);
 		start_child(k, &box, rows[i].child, &child);
-		assert_int_equal(told_at(k, kernhalf_id(box.dir)), 0);
+		assert_int_equal(signalled_at(k, kernhalf_id(box.dir)), 0);
 		assert_int_equal(kern_watch_set_stop(k->kern, kernhalf_id(box.dir), rows[i].own),
 				 0);
 		if (noisy)
 			assert_int_equal(kern_noisy_set(k->kern, kernhalf_id(box.dir), true), 0);
-		expect(k, &box, rows[i].from, child.pid, rows[i].sig, rows[i].tells);
+		expect(k, &box, rows[i].from, child.pid, rows[i].sig, rows[i].counts);
 		proc_free(&child);
 		assert_int_equal(box_remove(&box), 0);
 	}
 }
 
-static void what_tells_others_to_stop_is_kept(void **state)
+static void what_asks_others_to_stop_counts(void **state)
 {
 	play(kernhalf_need(state), false);
 }
@@ -115,7 +115,7 @@ static void of_a_noisy_container_too(void **state)
 }
 
 /* A handler for it, after which it lives on. */
-static void an_own_stop_signal_that_kills_nobody_tells(void **state)
+static void an_own_stop_signal_that_kills_nobody_counts(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	struct proc child;
@@ -135,7 +135,7 @@ static void an_own_stop_signal_that_kills_nobody_tells(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void what_an_init_cannot_hear_tells_nobody(void **state)
+static void what_an_init_cannot_hear_does_not_count(void **state)
 {
 	static const int sigs[] = {SIGTERM, SIGINT, SIGUSR1};
 	struct kernhalf *k = kernhalf_need(state);
@@ -148,7 +148,7 @@ static void what_an_init_cannot_hear_tells_nobody(void **state)
 }
 
 /* It has a handler for SIGINT, and is deaf to SIGTERM. */
-static void an_init_that_hears_another_is_told(void **state)
+static void an_init_that_hears_another_counts(void **state)
 {
 	const struct box_spec spec = {.argv = BOX_ARGV("hears", "2" /* SIGINT */)};
 	struct kernhalf *k = kernhalf_need(state);
@@ -162,7 +162,7 @@ static void an_init_that_hears_another_is_told(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
-static void a_process_that_ended_is_told_nothing(void **state)
+static void a_process_that_ended_does_not_count(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	struct proc child;
@@ -193,7 +193,8 @@ static void the_last_time_counts_and_a_neighbour_does_not(void **state)
 	/* It is pending already. */
 	expect(k, &box, WITHIN, child.pid, SIGTERM, true);
 	expect(k, &box, WITHIN, other.pid, SIGTERM, false);
-	assert_true(told_at(k, kernhalf_id(neighbour.dir)) > told_at(k, kernhalf_id(box.dir)));
+	assert_true(signalled_at(k, kernhalf_id(neighbour.dir)) >
+		    signalled_at(k, kernhalf_id(box.dir)));
 	proc_free(&child);
 	proc_free(&other);
 	assert_int_equal(box_remove(&box), 0);
@@ -203,7 +204,7 @@ static void the_last_time_counts_and_a_neighbour_does_not(void **state)
 /* No cgroup has such an id. */
 #define MADE_UP (UINT64_MAX - 1000)
 
-static void what_was_no_container_may_have_been_told_anything(void **state)
+static void what_was_no_container_may_have_been_signalled(void **state)
 {
 	struct kernhalf *k = kernhalf_need(state);
 	const struct graced_watch watch = {.kind = GRACED_WATCH_BRANCH};
@@ -212,31 +213,31 @@ static void what_was_no_container_may_have_been_told_anything(void **state)
 	assert_int_equal(kern_watch_add(k->kern, MADE_UP, &watch), 0);
 	assert_int_equal(kern_watch_set_kind(k->kern, MADE_UP, GRACED_WATCH_POD), 0);
 	assert_int_equal(kern_watch_set_kind(k->kern, MADE_UP, GRACED_WATCH_CONTAINER), 0);
-	became = told_at(k, MADE_UP);
+	became = signalled_at(k, MADE_UP);
 	assert_in_range(became, before, page_clock_ns());
 	assert_int_equal(kern_watch_set_kind(k->kern, MADE_UP, GRACED_WATCH_SERVICE), 0);
-	assert_int_equal(told_at(k, MADE_UP), became);
+	assert_int_equal(signalled_at(k, MADE_UP), became);
 	assert_int_equal(kern_watch_delete(k->kern, MADE_UP), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a stop signal or SIGKILL tells a process, if it is not ignored",
-		      what_tells_others_to_stop_is_kept),
+		CLAIM("a stop signal or SIGKILL counts, if it is not ignored",
+		      what_asks_others_to_stop_counts),
 		CLAIM("in a noisy container it does, too", of_a_noisy_container_too),
-		CLAIM("a container's own stop signal tells even where others kill nobody",
-		      an_own_stop_signal_that_kills_nobody_tells),
-		CLAIM("what a container's init cannot hear tells nobody",
-		      what_an_init_cannot_hear_tells_nobody),
-		CLAIM("an init that hears a stop signal, if not that of the runtime, is told",
-		      an_init_that_hears_another_is_told),
-		CLAIM("a process that has ended is told nothing",
-		      a_process_that_ended_is_told_nothing),
+		CLAIM("a container's own stop signal counts even where others kill nobody",
+		      an_own_stop_signal_that_kills_nobody_counts),
+		CLAIM("what a container's init cannot hear does not count",
+		      what_an_init_cannot_hear_does_not_count),
+		CLAIM("a stop signal that an init hears counts, if it is not that of the runtime",
+		      an_init_that_hears_another_counts),
+		CLAIM("a signal to a process that has ended does not count",
+		      a_process_that_ended_does_not_count),
 		CLAIM("the last time is kept, for each container by itself",
 		      the_last_time_counts_and_a_neighbour_does_not),
-		CLAIM("what becomes a container begins with all told",
-		      what_was_no_container_may_have_been_told_anything),
+		CLAIM("what becomes a container begins as if signalled then",
+		      what_was_no_container_may_have_been_signalled),
 	};
 
 	return cmocka_run_group_tests(tests, setup, kernhalf_close);
