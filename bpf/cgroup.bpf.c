@@ -249,8 +249,9 @@ static __always_inline void buckets_fill(struct graced_watch *w)
 	w->vain_left = BUCKET_BURST;
 }
 
-/* Who is in it was there before: it was renamed. One that is made holds no process. */
-static __always_inline bool is_populated(struct cgroup *cg)
+/* 1 or 0, without a branch. Who is in it was there before: it was renamed. One that is made holds
+ * no process. */
+static __always_inline __u32 is_empty(struct cgroup *cg)
 {
 	struct cgroup_subsys_state___populated *self = (void *)&cg->self;
 	int n = BPF_CORE_READ(cg, nr_populated_domain_children);
@@ -259,7 +260,7 @@ static __always_inline bool is_populated(struct cgroup *cg)
 		n |= BPF_CORE_READ(cg, nr_populated_csets);
 	else
 		n |= BPF_CORE_READ(self, nr_populated_csets);
-	return n;
+	return (__u32)(n - 1) >> 31;
 }
 
 static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
@@ -267,7 +268,6 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 {
 	struct graced_watch w = {
 		.level = up->level + 1,
-		.oom_known = 1,
 		.delegated_level = up->delegated_level,
 		.populated = GRACED_NEVER_POPULATED,
 	};
@@ -288,10 +288,8 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 		return;
 	w.charged = 1;
 	buckets_fill(&w);
-	if (is_populated(cg)) {
-		w.told_at_ns = w.since_ns = w.bucket_at_ns;
-		w.oom_known = 0;
-	}
+	w.oom_known = is_empty(cg);
+	w.told_at_ns = w.since_ns = w.bucket_at_ns * (w.oom_known ^ 1);
 	if (w.level == TASK_LEVEL) {
 		name_read(parent);
 		in_unit = is_unit();

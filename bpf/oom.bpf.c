@@ -52,7 +52,6 @@ struct {
 	bool watched;	   /* a level had an entry */
 	bool moved_below;  /* the one that moved is below the container */
 	bool unknown;	   /* a level had no base line, or was not looked at */
-	bool unsteady;	   /* counts of the container moved while they were read */
 	bool group;	   /* a level is killed as a whole */
 } levels;
 
@@ -114,32 +113,26 @@ static __always_inline bool oom_group(struct cgroup_subsys_state *css)
  * Below a container no level has a base line of its own. On v2 the container's count with those
  * below it, less its own, moves with any of them; the path has to have one that may have moved. On
  * v1, and where memory_localevents is set, only a sum that is higher than on any path before is
- * sure to have moved. Both only grow. False: they move while they are read.
+ * sure to have moved. Both only grow. all is read before own: what others count meanwhile makes the
+ * difference smaller, never larger.
  */
-static __always_inline bool below_look(struct graced_watch *w, struct cgroup_subsys_state *css,
-				       __u64 own)
+static __always_inline void below_look(struct graced_watch *w, __u64 all, __u64 own)
 {
-	__u64 below = oom_count(&memcg_of(css)->memory_events), seen = w->oom_below;
-	bool with_below;
+	__u64 below = all > own ? all - own : 0, seen = w->oom_below;
+	bool with_below = below >= levels.below;
 
-	/* Others count at this moment, their own level first (memcg_memory_event()). */
-	if (below < own || oom_events(css) != own)
-		return false;
-	below -= own;
-	with_below = below >= levels.below;
 	if (!with_below)
 		below = levels.below;
 	if (below > seen)
 		w->oom_below = below;
 	if (levels.watched || !levels.below)
-		return true;
+		return;
 	if (!w->oom_known || (!with_below && below <= seen)) {
 		levels.unknown = true;
 	} else if (below > seen) {
 		levels.moved++;
 		levels.moved_below = true;
 	}
-	return true;
 }
 
 /*
@@ -149,15 +142,14 @@ static __always_inline bool below_look(struct graced_watch *w, struct cgroup_sub
 __noinline __u64 level_look(__u64 css)
 {
 	struct cgroup_subsys_state *at = (void *)css;
+	__u64 all = oom_count(&memcg_of(at)->memory_events);
 	__u64 now = oom_events(at), limit = limit_of(at);
 	__u64 id = BPF_CORE_READ(at, cgroup, kn, id);
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &id);
-	bool steady;
 
 	levels.group |= oom_group(at);
 	if (w) {
-		steady = below_look(w, at, now);
-		levels.unsteady |= !steady && !levels.watched && levels.below;
+		below_look(w, all, now);
 		if (!levels.watched)
 			levels.limit = limit;
 		levels.watched = true;
@@ -170,7 +162,7 @@ __noinline __u64 level_look(__u64 css)
 			levels.level_limit = limit;
 		}
 		w->oom_seen = now;
-		w->oom_known = steady;
+		w->oom_known = 1;
 	} else if (!levels.watched) {
 		levels.below += now;
 	}
@@ -218,7 +210,7 @@ static __always_inline void levels_find(struct task_struct *t, __u32 level)
 
 static __always_inline __u32 level_flags(void)
 {
-	if (!cfg_memory_ids || levels.moved > 1 || levels.unsteady)
+	if (!cfg_memory_ids || levels.moved > 1)
 		return 0;
 	if (levels.moved == 1)
 		return GRACED_OOM_LEVEL_KNOWN | (levels.moved_below ? GRACED_OOM_BELOW : 0);
