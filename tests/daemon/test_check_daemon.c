@@ -181,7 +181,9 @@ static void write_config(const char *file, const char *url)
 	FILE *out = fopen(file, "we");
 
 	assert_non_null(out);
-	fprintf(out, "api:\n  url: %s\n  report: [events, unschedulable]\n", url);
+	fprintf(out,
+		"shutdown:\n  mode: manage\napi:\n  url: %s\n  report: [events, unschedulable]\n",
+		url);
 	assert_int_equal(fclose(out), 0);
 }
 

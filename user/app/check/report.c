@@ -33,7 +33,7 @@ static bool on_status(const struct config *config)
 
 static bool on_unschedulable(const struct config *config)
 {
-	return config->shutdown.unschedulable;
+	return config->shutdown.unschedulable && config->shutdown.mode == SHUTDOWN_MANAGE;
 }
 
 static bool on_taint(const struct config *config)
