@@ -110,7 +110,7 @@ static void judge(const struct written *w, const struct right *rights, const cha
 			   buf_str(&which), why);
 		buf_printf(&hint,
 			   "see that the API server answers at api.url, and that api.token-file or "
-			   "api.client-file is of a user to whom %s is granted",
+			   "api.client-file belongs to a user who has %s",
 			   w->role);
 	} else {
 		add_rights(&which, rights, RIGHTS_ALLOWED);

@@ -137,7 +137,7 @@ struct meta_container {
 	uint32_t attempt;     /* how often it was restarted */
 	uint32_t stop_signal; /* 1 to 64; 0: not known */
 	uint32_t main_pid;    /* systemd: the unit's, in the host's pid namespace */
-	uint32_t sidecar;  /* its place among its pod's sidecars; 0: it is none, META_EPHEMERAL */
+	uint32_t sidecar;  /* its place among its pod's sidecars; 0: no sidecar; META_EPHEMERAL */
 	uint32_t labels;   /* bit i: it has the label of rule i of shutdown.managed */
 	uint64_t grace_ns; /* the container's own: StopTimeout, TimeoutStopSec */
 	bool prestop;	   /* has a preStop hook */
