@@ -67,6 +67,26 @@ static void test_other(void **state)
 	world_close(&w);
 }
 
+/* Within the time that is waited for it. */
+static void test_back(void **state)
+{
+	struct world w;
+
+	open_left(&w);
+	answer(&w, true);
+	world_init(&w, LEFT_AT + 2, CG_A1, &P_A1);
+	world_timer(&w, LEFT_AT + WAIT);
+	assert_int_equal(world_count(&w, RECORD_STOP), 0);
+	world_managed(&w, SEC(50), CG_A1, &P_A1, 9);
+	world_exit(&w, SEC(50) + 1, CG_A1, &P_A1, 9);
+	world_empty(&w, SEC(50) + 2, CG_A1);
+	assert_int_equal(world_count(&w, RECORD_STOP), 1);
+	assert_int_equal(world_stop(&w)->stop_signal.at_ns, SEC(20));
+	assert_int_equal(world_stop(&w)->kill_signal.at_ns, SEC(50));
+	assert_int_equal(world_stop(&w)->gaps, 0);
+	world_close(&w);
+}
+
 /* alive: it was when it was looked for. */
 static void test_nowhere(void **state)
 {
@@ -142,6 +162,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("in another container it goes on as it was, and its former cgroup is free",
 		      test_other),
+		CLAIM("one that comes back lives on", test_back),
 		CLAIM("where it is in no container its end is unseen, and moved if it lived",
 		      test_nowhere),
 		CLAIM("so it is where its cgroup is removed or entered meanwhile, or all ends",
