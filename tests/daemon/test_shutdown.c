@@ -181,7 +181,7 @@ static void a_bad_kubelet_configuration_is_reported(void **state)
 
 static void the_recorder_waits_for_the_last_container(void **state)
 {
-	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe"});
+	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe", .limit_us = 600000000});
 	struct box box;
 	json_t *rec;
 
@@ -189,7 +189,7 @@ static void the_recorder_waits_for_the_last_container(void **state)
 	logindmock_announce(&s->mock, true, "reboot");
 	rec = shutscene_await_record(s, "{'type':'shutdown','event':'announced'}");
 	assert_string_equal(jrec_text(rec, "action"), "reboot");
-	assert_int_equal(jrec_int(rec, "limit_ns", 0), 20000000000);
+	assert_int_equal(jrec_int(rec, "limit_ns", 0), 600000000000);
 	assert_int_equal(jrec_int(rec, "containers_left", 0), 1);
 	json_decref(rec);
 	assert_int_equal(logindmock_locks(&s->mock), 2);

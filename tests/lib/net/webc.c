@@ -102,8 +102,8 @@ void site_open(struct site *site, const struct web_config *config)
 	struct web_config full = *config;
 	struct web_why why;
 
-	*site = (struct site){
-		.bytes = 2 << 20, .keep_ms = 3600 * 1000, .patience_end_s = seconds() + PATIENCE_S};
+	*site = (struct site){.bytes = 2 << 20, .keep_ms = 3600 * 1000};
+	site_be_patient(site);
 	if (!full.n_listen) {
 		full.listen = loopback;
 		full.n_listen = 1;
@@ -121,6 +121,11 @@ void site_close(struct site *site)
 {
 	site->web = web_free(site->web);
 	site->event = sd_event_unref(site->event);
+}
+
+void site_be_patient(struct site *site)
+{
+	site->patience_end_s = seconds() + PATIENCE_S;
 }
 
 void site_turn(struct site *site)

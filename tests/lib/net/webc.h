@@ -33,6 +33,8 @@ void site_close(struct site *site);
 /* One turn of the loop, waiting at most 10 ms for something to do. Fails the test when the site has
  * been open for a minute: what it waits for will not come. */
 void site_turn(struct site *site);
+/* For what is waited for from now on. */
+void site_be_patient(struct site *site);
 /* Turns until nothing happens at once. */
 void site_settle(struct site *site);
 struct web_stats site_stats(const struct site *site);

@@ -274,9 +274,12 @@ static void test_crowd(void **state)
 
 	open_with(site, CROWD, EXEC);
 	site->peer.holds_execs = true;
-	for (unsigned int i = 1; i <= CROWD; i++)
+	/* A peer on a busy machine names the hooks of a few in the second that it has for it. */
+	for (unsigned int i = 1; i <= CROWD; i++) {
 		assert_int_equal(stop(site, i, 3600, 3600), 0);
-	await(site, &site->peer.asked[CRI_EXEC], CROWD);
+		if (i % 10 == 0)
+			await(site, &site->peer.asked[CRI_EXEC], i);
+	}
 	crisite_expect(site, 5, META_FOUND);
 	assert_int_equal(seen.done, 0);
 	cripeer_release_execs(&site->peer);
