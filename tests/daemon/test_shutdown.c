@@ -181,7 +181,8 @@ static void a_bad_kubelet_configuration_is_reported(void **state)
 
 static void the_recorder_waits_for_the_last_container(void **state)
 {
-	struct shutscene *s = shutscene_begin(state, &(struct shutscene_spec){.mode = "observe", .limit_us = 600000000});
+	struct shutscene *s = shutscene_begin(
+		state, &(struct shutscene_spec){.mode = "observe", .limit_us = 600000000});
 	struct box box;
 	json_t *rec;
 
