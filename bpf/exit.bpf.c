@@ -133,7 +133,7 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 	__u32 status;
 	bool init, noisy;
 
-	w = container_at(task_cgroup(e.task), &at);
+	w = container_at(home_cgroup(e.task), &at);
 	if (!w && !cfg_all)
 		return;
 	e.leader = e.task->group_leader;

@@ -382,6 +382,9 @@ struct graced_init {
 	 * runs: a shim, conmon or the like. 0: it had none.
 	 */
 	__u32 keeper_pid;
+	/* Bit n-1: of what came by sigqueue(3), or with the like siginfo, the last signal n that
+	 * was queued is its own. */
+	__u64 queued_own;
 };
 
 /* Inits that have exited and were not waited for, by pid. */

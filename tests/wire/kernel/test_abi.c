@@ -166,6 +166,7 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_init, exec_ns),
 	MEMBER(graced_init, joined),
 	MEMBER(graced_init, keeper_pid),
+	MEMBER(graced_init, queued_own),
 	MEMBER(graced_reap, watch_id),
 	MEMBER(graced_reap, start_ns),
 	MEMBER(graced_stat, emitted),
