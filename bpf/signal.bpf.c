@@ -544,6 +544,8 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 	__u64 age = at_ns - init->stop_at_ns;
 
 	queue_note(a, init);
+	if (a->result == RESULT_IGNORED && stop_set(a->w) & BIT_OF(a->sig) && from_outside(a))
+		init->unheard_sig = a->sig;
 	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || is_dying(init))
 		return;
 	if (taken_set(a->w) & BIT_OF(a->sig) && init->takes < GRACED_TAKES_MAX)

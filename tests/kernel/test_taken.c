@@ -335,20 +335,32 @@ static void hook_then_runtime(void **state)
 			 jrec_int(rec, "exit.at_boot_ns", 0) - jrec_int(first, "at_boot_ns", 0));
 }
 
+/* What an entry point's shell does not hear, and whether the program behind it would have. */
 static void before_exec(void **state)
 {
+	static const struct {
+		const char *before, *program, *want, *then;
+	} rows[] = {
+		{"default", "go", "{'deaf':false,'reason':'before-exec'}", "no-handler"},
+		{"ignore", "go", "{'deaf':false,'reason':'before-exec'}", "ignored"},
+		{"ignore", "python", "{'deaf':false,'reason':'ignored'}", "ignored"},
+		{"default", "python", "{'deaf':true,'reason':'no-handler'}", "no-handler"},
+	};
 	struct fixture *f = judge_need(state);
 	const json_t *rec;
 	struct box box;
 
-	begin(f, &box, BOX_ARGV("execs"));
-	ask(f, &box, SEND_RUNTIME, SIGTERM);
-	page_go(box.proc.page, 1);
-	assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
-	rec = killed(f, &box);
-	judge_match(rec, "{'outcome':'killed','deaf':false,'reason':'before-exec',"
-			 "'evidence':{'complete':true}}");
-	judge_match(request_of(rec, 0), "{'target_comm':'entrypoint','reason':'no-handler'}");
+	for (size_t i = 0; i < LEN(rows); i++) {
+		begin(f, &box, BOX_ARGV("execs", rows[i].program, rows[i].before));
+		ask(f, &box, SEND_RUNTIME, SIGTERM);
+		page_go(box.proc.page, 1);
+		assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+		rec = killed(f, &box);
+		judge_match(rec, "{'outcome':'killed','evidence':{'complete':true}}");
+		judge_match(rec, rows[i].want);
+		judge_match(request_of(rec, 0), "{'target_comm':'entrypoint'}");
+		assert_string_equal(jrec_text(request_of(rec, 0), "reason"), rows[i].then);
+	}
 }
 
 static void inferred(void **state)
@@ -431,7 +443,8 @@ int main(void)
 		CLAIM("a signal's sender is who queued it, whatever its siginfo says", forged),
 		CLAIM("a thread in another cgroup takes a signal for its process", taken_elsewhere),
 		CLAIM("... and gets one for its process", sent_elsewhere),
-		CLAIM("a signal before the last exec is marked", before_exec),
+		CLAIM("a signal before the last exec is marked if the program then hears it",
+		      before_exec),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
 		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),

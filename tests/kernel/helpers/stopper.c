@@ -473,11 +473,14 @@ static void strays(char **args)
 	pause_forever();
 }
 
-/* execs: another program, without a handler, once it may go on */
+/* execs MANNER default|ignore: that one of its own, once it may go on; until then it does that with
+ * SIGTERM */
 static void execs(char **args)
 {
-	char *argv[] = {"stopper", "python", NULL};
+	char *argv[] = {"stopper", args[0], NULL};
 
+	if (!strcmp(args[1], "ignore"))
+		signal(SIGTERM, SIG_IGN);
 	prctl(PR_SET_NAME, "entrypoint");
 	page_ready(page);
 	page_await_go(page, 1);
@@ -532,7 +535,7 @@ static const struct {
 	{"waits-raises", waits_raises, 1},
 	{"held-open", held_open, 0},
 	{"strays", strays, 3},
-	{"execs", execs, 0},
+	{"execs", execs, 2},
 	{"kills", kills, 0},
 	{"orphaned", orphaned, 1},
 	{"run", run, 1},
