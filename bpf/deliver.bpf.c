@@ -6,15 +6,16 @@
 #include "cost.bpf.h"
 #include "hear.bpf.h"
 
-/* The container that current is in; NULL: none. */
+/* The container of the process that current is a thread of; NULL: none. */
 static __always_inline struct graced_watch *container_here(struct place *at)
 {
+	struct task_struct *t = (void *)bpf_get_current_task();
 	struct graced_watch *w;
 
 	if (loads_may_fail())
-		w = container_at(task_cgroup(bpf_get_current_task_btf()), at);
+		w = container_at(home_cgroup(bpf_get_current_task_btf()), at);
 	else
-		w = watch_of_read(task_cgroup_of((void *)bpf_get_current_task(), false), at);
+		w = watch_of_read(task_cgroup_of(BPF_CORE_READ(t, group_leader), false), at);
 	return watch_recorded(w) ? w : NULL;
 }
 
@@ -38,15 +39,20 @@ static __always_inline bool is_dropped(__u32 flags)
 	return flags & GRACED_SIG_IGN || (flags & GRACED_SIG_DFL && flags & GRACED_SIG_SHIELDED);
 }
 
-/* By raise(3) or its like, in whatever pid namespace: numbers of a sender outside are 0. */
-static __always_inline bool is_own(const __u64 *ctx)
+/*
+ * By raise(3) or its like, in whatever pid namespace: numbers of a sender outside are 0. What
+ * others queue by rt_sigqueueinfo() has the number that they write there.
+ */
+static __always_inline bool is_own(const __u64 *ctx, const struct graced_init *i, __u32 sig)
 {
 	struct task_struct *current = (void *)bpf_get_current_task();
 	const struct kernel_siginfo *info = (void *)ctx[1];
 	__s32 code = BPF_CORE_READ(info, si_code), pid = BPF_CORE_READ(info, _sifields._kill._pid);
 	struct upid up = {};
 
-	if (code != CODE_USER && code != CODE_QUEUE && code != CODE_TKILL)
+	if (code == CODE_QUEUE)
+		return i->queued_own & BIT_OF(sig);
+	if (code != CODE_USER && code != CODE_TKILL)
 		return false;
 	upid_read(current, &up);
 	return pid && pid == up.nr;
@@ -71,6 +77,7 @@ static __always_inline void record_taken(struct graced_watch *w, const struct pl
 /* The signal that opened its stop was in vain: the next one opens another. */
 static __always_inline void stop_close(struct graced_init *i)
 {
+	i->unheard_sig = i->stop_sig;
 	i->stop_sig = 0;
 	i->await_sig = 0;
 }
@@ -94,7 +101,7 @@ static __always_inline void deliver_seen(const __u64 *ctx, __u32 sig)
 	if (!(taken_set(w) & BIT_OF(sig)))
 		return;
 	flags = action_flags(ctx);
-	if (is_own(ctx))
+	if (is_own(ctx, i, sig))
 		flags |= GRACED_TAKEN_OWN;
 	if (i->takes)
 		record_taken(w, &at, i, sig, flags);

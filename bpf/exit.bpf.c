@@ -51,6 +51,20 @@ static __always_inline __u32 stop_flags(const struct exiting *e, const struct gr
 	return GRACED_EXIT_STOP_PENDING;
 }
 
+_Static_assert(GRACED_SIG_DFL << 3 == GRACED_EXIT_UNHEARD_DFL &&
+		       GRACED_SIG_IGN << 3 == GRACED_EXIT_UNHEARD_IGN,
+	       "the same two, three bits up");
+
+/* Whether the program that init exec'd last would have heard what the one before did not. */
+static __always_inline __u32 unheard_flags(const struct exiting *e, const struct graced_init *init)
+{
+	__u32 sig = init->unheard_sig;
+
+	if (!init->exec_ns || sig < 1 || sig > 64)
+		return 0;
+	return disposition_flags(e->task, sig) << 3;
+}
+
 static __always_inline void record(const struct exiting *e, struct graced_watch *w,
 				   const struct place *at, __u32 status,
 				   const struct graced_init *init)
@@ -73,13 +87,15 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 	if (init && takes_others(t))
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
 	if (init)
-		ev->flags |= stop_flags(e, init);
+		ev->flags |= stop_flags(e, init) | unheard_flags(e, init);
 	if (init && awaits_child(t, init->stop_at_ns))
 		ev->flags |= GRACED_EXIT_AWAITS_CHILD;
 	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	ev->exec_ns = init ? init->exec_ns : 0;
+	ev->unheard_sig = init ? init->unheard_sig : 0;
+	ev->pad = 0;
 	if (w)
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 	else
@@ -133,7 +149,7 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 	__u32 status;
 	bool init, noisy;
 
-	w = container_at(task_cgroup(e.task), &at);
+	w = container_at(home_cgroup(e.task), &at);
 	if (!w && !cfg_all)
 		return;
 	e.leader = e.task->group_leader;

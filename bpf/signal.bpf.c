@@ -58,8 +58,9 @@ static __always_inline __u32 info_flags(__u64 info)
 	       (is_set(info ^ 1) ^ 1) * GRACED_SIG_INFO_PRIV;
 }
 
-/* Current is PID 1 of a pid namespace that dies. */
-static __always_inline bool ends_namespace(void)
+/* Current is PID 1 of a pid namespace that dies. A global function: the verifier goes through it
+ * once. */
+__noinline __u32 ends_namespace(void)
 {
 	struct task_struct *current = (void *)bpf_get_current_task();
 
@@ -518,6 +519,17 @@ static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 	return emit_signal(a, l, sizeof(*ev));
 }
 
+/* A siginfo that a process wrote does not say who sent it. */
+static __always_inline void queue_note(const struct signal_args *a, struct graced_init *init)
+{
+	if (a->code != CODE_QUEUE || a->result != RESULT_DELIVERED)
+		return;
+	if (init->pid == bpf_get_current_pid_tgid() >> 32)
+		init->queued_own |= BIT_OF(a->sig);
+	else
+		init->queued_own &= ~BIT_OF(a->sig);
+}
+
 /*
  * A stop signal from outside opens init's stop. One that is ignored is not passed on, one that
  * finds init dying of something else opens nothing. A second one is a repetition, unless the first
@@ -531,6 +543,9 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 	struct task_struct *target = a->target;
 	__u64 age = at_ns - init->stop_at_ns;
 
+	queue_note(a, init);
+	if (a->result == RESULT_IGNORED && stop_set(a->w) & BIT_OF(a->sig) && from_outside(a))
+		init->unheard_sig = a->sig;
 	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || is_dying(init))
 		return;
 	if (taken_set(a->w) & BIT_OF(a->sig) && init->takes < GRACED_TAKES_MAX)
@@ -734,7 +749,7 @@ static __always_inline void signal_look(const __u64 *ctx, __u32 sig)
 {
 	struct signal_args a = {.target = (void *)ctx[2]};
 
-	a.w = container_at(task_cgroup(a.target), &a.at);
+	a.w = container_at(home_cgroup(a.target), &a.at);
 	if (!a.w && !cfg_all) {
 		if (sig == SIGKILL)
 			outside_killed(ctx);

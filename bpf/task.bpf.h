@@ -44,6 +44,13 @@ static __always_inline struct cgroup *task_cgroup(struct task_struct *t)
 	return task_cgroup_of(t, true);
 }
 
+/* That of its process, as a signal for the process finds it: where the leader is, or was at its
+ * end. */
+static __always_inline struct cgroup *home_cgroup(struct task_struct *t)
+{
+	return task_cgroup_of(t->group_leader, true);
+}
+
 /*
  * That of its process: in a hierarchy of cgroup v1 each thread may be in another one. A leader that
  * has left stays where it was.

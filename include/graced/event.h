@@ -117,6 +117,9 @@ enum graced_exit_flags {
 	/* It ignored (SIG_IGN) that stop signal at its end: what was pending when it began to is
 	 * gone. */
 	GRACED_EXIT_STOP_IGNORED = 1 << 6,
+	/* It exec'd, and its disposition of unheard_sig at its end is SIG_DFL or SIG_IGN. */
+	GRACED_EXIT_UNHEARD_DFL = 1 << 7,
+	GRACED_EXIT_UNHEARD_IGN = 1 << 8,
 };
 
 /*
@@ -250,8 +253,10 @@ struct graced_ev_exit {
 	 * kernel kills all threads at once, and this is when the first of them woke up to that.
 	 */
 	__u64 deliver_ns;
-	__u64 stop_at_ns; /* at_ns of the record of that signal; 0: none came */
-	__u64 exec_ns;	  /* init exec'd last, since it is the init; 0: never */
+	__u64 stop_at_ns;  /* at_ns of the record of that signal; 0: none came */
+	__u64 exec_ns;	   /* init exec'd last, since it is the init; 0: never */
+	__u32 unheard_sig; /* as in graced_init */
+	__u32 pad;
 };
 
 struct graced_ev_taken {
@@ -382,6 +387,11 @@ struct graced_init {
 	 * runs: a shim, conmon or the like. 0: it had none.
 	 */
 	__u32 keeper_pid;
+	/* Bit n-1: of what came by sigqueue(3), or with the like siginfo, the last signal n that
+	 * was queued is its own. */
+	__u64 queued_own;
+	__u32 unheard_sig; /* the last stop signal from outside that it dropped; 0: none */
+	__u32 pad;
 };
 
 /* Inits that have exited and were not waited for, by pid. */

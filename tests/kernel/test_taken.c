@@ -10,8 +10,11 @@
 #include "lib/kernel/kernhalf.h"
 #include "lib/patience.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -191,17 +194,122 @@ static void not_all_block(void **state)
 
 static void waited_then_raised(void **state)
 {
+	static const char *const ways[] = {"raise", "queue"};
 	struct fixture *f = judge_need(state);
 	const json_t *rec;
 	struct box box;
 
-	begin(f, &box, BOX_ARGV("waits-raises"));
+	for (size_t i = 0; i < 2; i++) {
+		begin(f, &box, BOX_ARGV("waits-raises", ways[i]));
+		ask(f, &box, SEND_RUNTIME, SIGTERM);
+		page_go(box.proc.page, 1);
+		rec = stop_of(f, &box);
+		judge_match(rec, "{'outcome':'graceful','cause':'stop-signal',"
+				 "'stages':{'deliver_ns':null},'evidence':{'complete':true}}");
+		judge_match(request_of(rec, 0), "{'taken_boot_ns':null,'dropped_boot_ns':null}");
+	}
+}
+
+/* SI_QUEUE of a process of the same pid namespace with the init's own pid in it. */
+static void forged(void **state)
+{
+	const struct box_spec spec = {
+		.prog = "stopper", .argv = BOX_ARGV("unblocks", "handler"), .host_pidns = true};
+	struct fixture *f = judge_need(state);
+	struct proc sender;
+	const json_t *rec;
+	struct sent sent;
+	struct box box;
+	char pid[16];
+
+	judge_start(f, &spec, &box);
+	snprintf(pid, sizeof(pid), "%d", (int)box.init_pid);
+	assert_int_equal(send_start(&f->tree, SEND_RUNTIME, NULL,
+				    BOX_ARGV("forge", pid, "15", "-1", pid), &sender),
+			 0);
+	assert_int_equal(send_collect(SEND_RUNTIME, NULL, &sender, &sent, 1), 1);
+	rec = stop_of(f, &box);
+	judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','requests_total':1,"
+			 "'evidence':{'complete':true}}");
+	is_taken(request_of(rec, 0));
+	assert_false(jrec_is_null(rec, "stages.deliver_ns"));
+}
+
+static void strays(struct fixture *f, const char *action, const char *leader, struct box *ret)
+{
+	begin(f, ret, BOX_ARGV("strays", f->tree.root, action, leader));
+}
+
+/* A thread of it that is in another cgroup, as cgroup v1 has it. */
+static void taken_elsewhere(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	if (f->tree.hier.unified)
+		skip();
+	strays(f, "default", "stays", &box);
 	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	await_done(&box);
 	page_go(box.proc.page, 1);
 	rec = stop_of(f, &box);
-	judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','stages':{'deliver_ns':null},"
-			 "'evidence':{'complete':true}}");
-	judge_match(request_of(rec, 0), "{'taken_boot_ns':null,'dropped_boot_ns':null}");
+	judge_match(rec, "{'outcome':'graceful','cause':'self','deaf':true,'reason':'no-handler',"
+			 "'exit':{'code':7},'evidence':{'complete':true}}");
+	is_dropped(request_of(rec, 0), "no-handler");
+
+	strays(f, "handler", "leaves", &box);
+	assert_int_equal(peek_await_leader_gone(box.init_pid), 0);
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	await_done(&box);
+	page_go(box.proc.page, 1);
+	rec = stop_of(f, &box);
+	judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','deaf':false,'reason':null,"
+			 "'exit':{'code':7},'evidence':{'complete':true}}");
+	is_taken(request_of(rec, 0));
+}
+
+/* The thread of a process that is not its first one. */
+static void other_thread(pid_t pid, char ret[16])
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		if (atoi(entry->d_name) > 0 && atoi(entry->d_name) != pid)
+			snprintf(ret, 16, "%.15s", entry->d_name);
+	closedir(dir);
+}
+
+/* By tgkill(2). */
+static void sent_elsewhere(void **state)
+{
+	struct fixture *f = judge_need(state);
+	char pid[16], tid[16] = "";
+	struct proc sender;
+	const json_t *rec;
+	struct sent sent;
+	struct box box;
+
+	if (f->tree.hier.unified)
+		skip();
+	strays(f, "handler", "stays", &box);
+	snprintf(pid, sizeof(pid), "%d", (int)box.init_pid);
+	other_thread(box.init_pid, tid);
+	assert_int_equal(send_start(&f->tree, SEND_RUNTIME, NULL,
+				    BOX_ARGV("thread", pid, tid, "15"), &sender),
+			 0);
+	assert_int_equal(send_collect(SEND_RUNTIME, NULL, &sender, &sent, 1), 1);
+	await_done(&box);
+	page_go(box.proc.page, 1);
+	rec = stop_of(f, &box);
+	judge_match(rec, "{'outcome':'graceful','cause':'stop-signal','requests_total':1,"
+			 "'exit':{'code':7},'evidence':{'complete':true}}");
+	is_taken(request_of(rec, 0));
 }
 
 static void hook_then_runtime(void **state)
@@ -227,20 +335,32 @@ static void hook_then_runtime(void **state)
 			 jrec_int(rec, "exit.at_boot_ns", 0) - jrec_int(first, "at_boot_ns", 0));
 }
 
+/* What an entry point's shell does not hear, and whether the program behind it would have. */
 static void before_exec(void **state)
 {
+	static const struct {
+		const char *before, *program, *want, *then;
+	} rows[] = {
+		{"default", "go", "{'deaf':false,'reason':'before-exec'}", "no-handler"},
+		{"ignore", "go", "{'deaf':false,'reason':'before-exec'}", "ignored"},
+		{"ignore", "python", "{'deaf':false,'reason':'ignored'}", "ignored"},
+		{"default", "python", "{'deaf':true,'reason':'no-handler'}", "no-handler"},
+	};
 	struct fixture *f = judge_need(state);
 	const json_t *rec;
 	struct box box;
 
-	begin(f, &box, BOX_ARGV("execs"));
-	ask(f, &box, SEND_RUNTIME, SIGTERM);
-	page_go(box.proc.page, 1);
-	assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
-	rec = killed(f, &box);
-	judge_match(rec, "{'outcome':'killed','deaf':false,'reason':'before-exec',"
-			 "'evidence':{'complete':true}}");
-	judge_match(request_of(rec, 0), "{'target_comm':'entrypoint','reason':'no-handler'}");
+	for (size_t i = 0; i < LEN(rows); i++) {
+		begin(f, &box, BOX_ARGV("execs", rows[i].program, rows[i].before));
+		ask(f, &box, SEND_RUNTIME, SIGTERM);
+		page_go(box.proc.page, 1);
+		assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+		rec = killed(f, &box);
+		judge_match(rec, "{'outcome':'killed','evidence':{'complete':true}}");
+		judge_match(rec, rows[i].want);
+		judge_match(request_of(rec, 0), "{'target_comm':'entrypoint'}");
+		assert_string_equal(jrec_text(request_of(rec, 0), "reason"), rows[i].then);
+	}
 }
 
 static void inferred(void **state)
@@ -320,7 +440,11 @@ int main(void)
 		CLAIM("what is raised after a wait is no delivery", waited_then_raised),
 		CLAIM("requests are listed in order, and counted from the first one taken",
 		      hook_then_runtime),
-		CLAIM("a signal before the last exec is marked", before_exec),
+		CLAIM("a signal's sender is who queued it, whatever its siginfo says", forged),
+		CLAIM("a thread in another cgroup takes a signal for its process", taken_elsewhere),
+		CLAIM("... and gets one for its process", sent_elsewhere),
+		CLAIM("a signal before the last exec is marked if the program then hears it",
+		      before_exec),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
 		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),

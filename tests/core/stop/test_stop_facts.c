@@ -326,6 +326,61 @@ static void test_trap(void **state)
 	}
 }
 
+/* A request that was dropped, an exec, and what the exit shows of the program behind that. */
+static void test_before_exec(void **state)
+{
+	const uint32_t shield = GRACED_SIG_SHIELDED, deaf = shield | GRACED_SIG_DFL, killed = 9;
+	const struct {
+		const char *what;
+		uint32_t flags; /* of the request */
+		struct obs_exit exit;
+		enum unheard reason;
+	} rows[] = {
+		{"not known", deaf, {.status = killed}, UNHEARD_BEFORE_EXEC},
+		{"has a handler", deaf, {.status = killed, .unheard_sig = 15}, UNHEARD_BEFORE_EXEC},
+		{"has none",
+		 shield | GRACED_SIG_IGN,
+		 {.status = killed, .unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_DFL},
+		 UNHEARD_NO_HANDLER},
+		{"ignores it",
+		 deaf,
+		 {.status = killed, .unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_IGN},
+		 UNHEARD_IGNORED},
+		{"would have died of it",
+		 GRACED_SIG_IGN,
+		 {.status = killed, .unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_DFL},
+		 UNHEARD_BEFORE_EXEC},
+		{"known of another signal",
+		 deaf,
+		 {.status = killed, .unheard_sig = 2, .flags = GRACED_EXIT_UNHEARD_IGN},
+		 UNHEARD_NO_HANDLER},
+		{"has a handler for another signal",
+		 deaf,
+		 {.status = killed, .unheard_sig = 2},
+		 UNHEARD_NO_HANDLER},
+		{"exits by itself, and may have had one",
+		 shield | GRACED_SIG_IGN,
+		 {.unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_DFL},
+		 UNHEARD_IGNORED},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct obs_exit exit = rows[i].exit;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, 1, rows[i].flags);
+		bench_shoot(&b, SEC(7), 9, RELATION_MANAGER, 0, 0);
+		exit.proc = P_A1;
+		exit.exec_ns = SEC(6);
+		stop_exited(b.stop, &exit, SEC(8));
+		if (stop_unheard(b.stop) != rows[i].reason ||
+		    stop_is_deaf(b.stop) != (rows[i].reason == UNHEARD_NO_HANDLER))
+			fail_msg("%s: reason %d", rows[i].what, stop_unheard(b.stop));
+		bench_close(&b);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -337,6 +392,8 @@ int main(void)
 		CLAIM("each gap follows from its facts and from nothing else", test_gaps),
 		CLAIM("a trap is the reason only of a shell that took the signal and still waits",
 		      test_trap),
+		CLAIM("a signal before the last exec is one that the program then would have heard",
+		      test_before_exec),
 		CLAIM("a window is incomplete by what was lost, suppressed or not watched",
 		      test_window),
 	};

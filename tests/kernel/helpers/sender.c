@@ -5,8 +5,8 @@
 //   sender stop PID SIG GRACE_MS     SIG, then SIGKILL unless the process is gone within the grace
 //   sender flood PID SIG COUNT       COUNT times; one note, its value the number that went out
 //   sender rain PID SIG STEP         until go 1, and a NOTE_CHILD after each STEP; one note as
-//   above sender queue PID SIG VALUE       sigqueue(3) sender forge PID SIG CODE rt_sigqueueinfo(2)
-//   with that si_code sender pidfd PID SIG             pidfd_send_signal(2) sender thread PID TID
+//   above sender queue PID SIG VALUE       sigqueue(3) sender forge PID SIG CODE [SI_PID]
+//   rt_sigqueueinfo(2) with these sender pidfd PID SIG  pidfd_send_signal(2) sender thread PID TID
 //   SIG        tgkill(2) sender cgkill DIR                write 1 to DIR/cgroup.kill sender
 //   exitkill PID              trace the process with PTRACE_O_EXITKILL, then leave sender keep DIR
 //   ADOPTS           start sleep(1) in the cgroup, note that, go on until go 1; ADOPTS: 1
@@ -118,6 +118,7 @@ static int do_forge(int argc, char **argv)
 
 	memset(&info, 0, sizeof(info));
 	info.si_code = number(argv[2]);
+	info.si_pid = argc > 3 ? number(argv[3]) : 0;
 	return end(note, syscall(SYS_rt_sigqueueinfo, number(argv[0]), note.number, &info));
 }
 

@@ -397,7 +397,8 @@ static void reraises(char **args)
 	pause_forever();
 }
 
-/* waits-raises: takes SIGTERM by sigwait(), and runs its handler by raise() later */
+/* waits-raises raise|queue: takes SIGTERM by sigwait(), and runs its handler by raise() or
+ * sigqueue() later */
 static void waits_raises(char **args)
 {
 	sigset_t set = set_of(SIGTERM);
@@ -408,7 +409,10 @@ static void waits_raises(char **args)
 	page_ready(page);
 	sigwait(&set, &got);
 	page_await_go(page, 1);
-	raise(SIGTERM);
+	if (strcmp(args[0], "queue"))
+		raise(SIGTERM);
+	else
+		sigqueue(getpid(), SIGTERM, (union sigval){});
 	mask(SIG_UNBLOCK, SIGTERM);
 	heard(SIGTERM);
 }
@@ -434,11 +438,49 @@ static void held_open(char **args)
 	pause_forever();
 }
 
-/* execs: another program, without a handler, once it may go on */
+static void *stray_thread(void *arg)
+{
+	char **args = arg, path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/tasks", args[0]);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		_exit(121);
+	close(fd);
+	page_ready(page);
+	await_pending(SIGTERM);
+	if (!strcmp(args[1], "handler"))
+		signal(SIGTERM, catch);
+	mask(SIG_UNBLOCK, SIGTERM);
+	note_heard(page, 0);
+	page_await_go(page, 1);
+	_exit(7);
+}
+
+/* strays DIR default|handler stays|leaves: a thread in that cgroup of a v1 hierarchy takes SIGTERM
+ * and exits with 7 once it may; the first thread stays or leaves, and so a child stays */
+static void strays(char **args)
+{
+	pthread_t thread;
+
+	mask(SIG_BLOCK, SIGTERM);
+	if (!fork())
+		pause_forever();
+	pthread_create(&thread, NULL, stray_thread, args);
+	if (!strcmp(args[2], "leaves"))
+		pthread_exit(NULL);
+	pause_forever();
+}
+
+/* execs MANNER default|ignore: that one of its own, once it may go on; until then it does that with
+ * SIGTERM */
 static void execs(char **args)
 {
-	char *argv[] = {"stopper", "python", NULL};
+	char *argv[] = {"stopper", args[0], NULL};
 
+	if (!strcmp(args[1], "ignore"))
+		signal(SIGTERM, SIG_IGN);
 	prctl(PR_SET_NAME, "entrypoint");
 	page_ready(page);
 	page_await_go(page, 1);
@@ -490,9 +532,10 @@ static const struct {
 	{"deafens", deafens, 0},
 	{"learns", learns, 0},
 	{"reraises", reraises, 1},
-	{"waits-raises", waits_raises, 0},
+	{"waits-raises", waits_raises, 1},
 	{"held-open", held_open, 0},
-	{"execs", execs, 0},
+	{"strays", strays, 3},
+	{"execs", execs, 2},
 	{"kills", kills, 0},
 	{"orphaned", orphaned, 1},
 	{"run", run, 1},

@@ -267,6 +267,16 @@ static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *
 						      : STOP_UNTAKEN;
 }
 
+static uint32_t hearing_of_last(const struct stop *stop, const struct obs_exit *exit)
+{
+	if (!stop->request.seen || !exit->unheard_sig)
+		return 0;
+	if (exit->unheard_sig != stop->request.number)
+		return STOP_LAST_UNKNOWN;
+	return (exit->flags & GRACED_EXIT_UNHEARD_DFL ? STOP_LAST_DEFAULT : 0) |
+	       (exit->flags & GRACED_EXIT_UNHEARD_IGN ? STOP_LAST_IGNORED : 0);
+}
+
 /* The OOM killer marks what dies already, too: of what a process sent, or of its namespace's end. */
 static bool died_before_oom(const struct stop_signal *kill)
 {
@@ -289,6 +299,7 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 			stop->deliver_ns = exit->deliver_ns;
 		stop->hearing |= STOP_FOLLOWED | hearing_at_exit(stop, exit);
 	}
+	stop->hearing |= hearing_of_last(stop, exit);
 	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
 	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim &&
 	    !died_before_oom(&stop->kill)) {
@@ -630,6 +641,31 @@ static enum unheard in_vain(const struct stop *stop)
 	return UNHEARD_NONE;
 }
 
+static bool is_before_exec(const struct stop *stop)
+{
+	return stop->request.at_ns < stop->exec_ns;
+}
+
+/*
+ * The program that init exec'd last would have dropped the request as the one before did, for
+ * by_signal. What exits by itself may have reset its handlers before.
+ */
+static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
+{
+	const struct stop_signal *request = &stop->request;
+	uint32_t flags = request->flags & GRACED_SIG_SHIELDED;
+	enum unheard by_last;
+
+	if (stop->hearing & STOP_LAST_UNKNOWN)
+		return by_signal;
+	flags |= stop->hearing & STOP_LAST_DEFAULT ? GRACED_SIG_DFL : 0;
+	flags |= stop->hearing & STOP_LAST_IGNORED ? GRACED_SIG_IGN : 0;
+	by_last = unheard_by(request->number, RESULT_IGNORED, flags, false);
+	if (by_last == UNHEARD_NONE)
+		return UNHEARD_BEFORE_EXEC;
+	return stop->status & 0x7f ? by_last : by_signal;
+}
+
 enum unheard stop_unheard(const struct stop *stop)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
@@ -642,8 +678,7 @@ enum unheard stop_unheard(const struct stop *stop)
 	if (stop_signal_unheard(request)) {
 		by_signal = unheard_by(request->number, RESULT_IGNORED, request->flags,
 				       stop->hearing & STOP_SHELL);
-		return by_signal && request->at_ns < stop->exec_ns ? UNHEARD_BEFORE_EXEC
-								   : by_signal;
+		return by_signal && is_before_exec(stop) ? before_exec(stop, by_signal) : by_signal;
 	}
 	/* The rest follows from signals that were not seen, too. */
 	if (!stop->exit_seen || stop_gaps(stop) & holes)
@@ -656,5 +691,8 @@ enum unheard stop_unheard(const struct stop *stop)
 
 bool stop_is_deaf(const struct stop *stop)
 {
-	return stop->deaf && stop->request.at_ns >= stop->exec_ns;
+	enum unheard why = stop_unheard(stop);
+
+	return is_before_exec(stop) ? why == UNHEARD_NO_HANDLER || why == UNHEARD_SHELL
+				    : stop->deaf;
 }

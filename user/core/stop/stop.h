@@ -101,6 +101,10 @@ enum stop_hearing {
 	STOP_RERAISED = 1 << 6,	     /* init took it, and sent it to itself again, in vain */
 	STOP_ENDS_IGNORED = 1 << 7,  /* it was not pending at the exit, and ignored by then */
 	STOP_FOLLOWED = 1 << 8,	     /* the kernel half says what became of the request */
+	/* What init exec'd after the request had been dropped: how it would have taken it. */
+	STOP_LAST_DEFAULT = 1 << 9,
+	STOP_LAST_IGNORED = 1 << 10,
+	STOP_LAST_UNKNOWN = 1 << 11, /* the kernel half has it of another signal */
 	/* These two last as long as the stop, whichever request counts. */
 	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
 	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */

@@ -202,6 +202,7 @@ static void decode_exit(const void *data, struct obs *ret)
 		.stop_at_ns = ev.stop_at_ns,
 		.deliver_ns = ev.deliver_ns,
 		.exec_ns = ev.exec_ns,
+		.unheard_sig = ev.unheard_sig,
 		.proc = ev.proc,
 		.counts = ev.counts,
 	};

@@ -98,6 +98,7 @@ static const struct rec_field EXIT[] = {
 	UINT("stop_at_ns", exit.stop_at_ns),
 	UINT("deliver_ns", exit.deliver_ns),
 	UINT("exec_ns", exit.exec_ns),
+	UINT("unheard_sig", exit.unheard_sig),
 	PROC("", exit.proc),
 	COUNTS(exit.counts),
 };
