@@ -62,7 +62,7 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 	record.deaf = deaf;
 	if (rec->turn.given_ns) {
 		record.container.timeout_known = true;
-		record.container.timeout_ns = rec->turn.stop_ns;
+		record.container.timeout_ns = shutdown_given(sd, rec);
 	}
 	shutdown_report(sd, &record);
 }

@@ -292,15 +292,33 @@ static bool is_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 	return true;
 }
 
+static uint64_t least_of(const struct shutdown_container_rec *rec)
+{
+	return rec->facts.outside ? 0 : MIN_NS;
+}
+
 /* One that was asked late has no more than its group, but in a pod never less than any there has. */
 static uint64_t deadline(const struct shutdown_container_rec *rec)
 {
 	const struct shutdown_turn *turn = &rec->turn;
 	uint64_t own_ns = shutdown_sum(turn->asked_ns, turn->stop_ns);
-	uint64_t least_ns = shutdown_sum(turn->asked_ns, rec->facts.outside ? 0 : MIN_NS);
+	uint64_t least_ns = shutdown_sum(turn->asked_ns, least_of(rec));
 	uint64_t last_ns = turn->end_ns > least_ns ? turn->end_ns : least_ns;
 
 	return own_ns < last_ns ? own_ns : last_ns;
+}
+
+/* The same as a duration, from when the kernel sent the signal, by the clock. */
+uint64_t shutdown_given(const struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	const struct shutdown_turn *turn = &rec->turn;
+	uint64_t sent_ns = rec->facts.asked_ns;
+	uint64_t asked_ns = turn->asked_ns ? turn->asked_ns : remaining(sent_ns, sd->lost_ns);
+	uint64_t left_ns = remaining(shutdown_sum(turn->end_ns, sd->lost_ns), sent_ns);
+
+	if (!sent_ns || turn->end_ns >= shutdown_sum(asked_ns, turn->stop_ns))
+		return turn->stop_ns;
+	return left_ns > least_of(rec) ? left_ns : least_of(rec);
 }
 
 /* Another's SIGKILL that came just now has its second, too. */
@@ -561,7 +579,7 @@ bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns)
 	if (!turn || !turn->given_at || turn->hook_ns || !shutdown_is_on(sd) ||
 	    rec->facts.asked_ns < turn->given_at)
 		return false;
-	*ret_ns = turn->stop_ns;
+	*ret_ns = shutdown_given(sd, rec);
 	return true;
 }
 

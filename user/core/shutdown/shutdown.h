@@ -542,7 +542,8 @@ void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret);
 bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret);
 bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret);
 /* What mode manage gave a container whose stop it asked for before anybody else had, from the stop
- * signal on, a duration. False: it gave it nothing, or that is not what ends it. */
+ * signal on, until the end of its group at the most; a duration. False: it gave it nothing, or that
+ * is not what ends it. */
 bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns);
 /* Whether the pod was seen alive in the shutdown under way, and being stopped: to be noted as seen
  * to the next process. */

@@ -445,9 +445,6 @@ static bool kill_is_early(const struct stop *stop)
 	uint64_t grace_ns = capped_grace(stop);
 	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
 
-	/* graced ends a group when its time is over, however late one of it was asked. */
-	if (stop->hearing & STOP_IN_SHUTDOWN && stop->kill.sender.kind == SENDER_GRACED)
-		return false;
 	return grace_ns && request->seen && stop->kill.seen &&
 	       stop->kill.at_ns < request->at_ns + grace_ns - slack;
 }
