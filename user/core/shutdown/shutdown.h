@@ -362,7 +362,8 @@ enum shutdown_reason {
 	/* "volumes-left": as PODS_ENDED or ALL_STOPPED, but volumes of these pods are still
 	 * mounted: logind's limit is near, or the kubelet is gone. */
 	SHUTDOWN_VOLUMES_LEFT,
-	/* "status-late": empty; statusWait is over, or logind's limit is near, without it */
+	/* "status-late": statusWait is over, or they are empty and logind's limit is near, without
+	 * it */
 	SHUTDOWN_STATUS_LATE,
 	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; no source of it answers */
 	SHUTDOWN_API_SERVER_STOPPED, /* "api-server-stopped": empty; it is among them */
