@@ -498,7 +498,8 @@ struct shutdown_status {
 	uint64_t announced_ns, limit_ns; /* 0 unless a shutdown is going on */
 	uint64_t deadline_ns;		 /* when it releases at the latest; likewise */
 	size_t containers, living, stopping;
-	size_t pods, pods_stopped, pods_ended; /* ended: of those stopped in this shutdown */
+	/* Without those that had ended before this shutdown; ended: of those stopped in it. */
+	size_t pods, pods_stopped, pods_ended;
 	uint32_t group; /* that the kubelet is at by the plan; the number of groups: past the last */
 };
 
@@ -549,7 +550,8 @@ bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns);
 /* Whether the pod was seen alive in the shutdown under way, and being stopped: to be noted as seen
  * to the next process. */
 bool shutdown_saw_pod(const struct shutdown *sd, const char *uid);
-/* Adds how many pods of that group are in which state; a group beyond the plan's last is it. */
+/* Adds how many pods of that group are in which state, without those that had ended before the
+ * shutdown; a group beyond the plan's last is it. */
 void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);
 
