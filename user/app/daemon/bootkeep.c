@@ -210,7 +210,7 @@ static void write_note(struct bootkeep *k)
 	k->failed = false;
 }
 
-/* While a look is on its way to a slow disk the next ones are not waited for: the one after them
+/* A look that comes while an earlier one is on its way to a slow disk is not synced; a later one
  * is. */
 static void sync_note(struct bootkeep *k)
 {
