@@ -66,10 +66,8 @@ static void look_for(struct fixture *f, bool host_pidns, const char *gaps)
 	assert_int_equal(count_lines(path, "\"type\":\"no_init\"", id), 0);
 	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
 	judge_box(f, &box,
-		  (struct truth){.outcome = "killed",
-				 .cause = "no-grace",
-				 .kill = &sent,
-				 .gaps = gaps});
+		  (struct truth){
+			  .outcome = "killed", .cause = "no-grace", .kill = &sent, .gaps = gaps});
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
 	assert_int_equal(tracer_stop(f->tracer), 0);
 	f->tracer = tracer_free(f->tracer);

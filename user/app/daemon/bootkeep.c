@@ -27,7 +27,7 @@ struct bootkeep {
 	bool begun;
 	bool held; /* the report of an earlier boot may not be written yet */
 	bool urgent;
-	bool failed; /* which is logged */
+	bool failed;   /* which is logged */
 	bool unsynced; /* likewise */
 	struct filesync sync;
 	uint64_t begun_ns;

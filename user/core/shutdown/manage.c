@@ -9,8 +9,6 @@
 #include "core/shutdown/plan.h"
 #include "core/shutdown/priv.h"
 
-#define MIN_NS (KILLGRACE_MIN_S * NS_PER_S)
-
 static uint64_t remaining(uint64_t until_ns, uint64_t now_ns)
 {
 	return until_ns > now_ns ? until_ns - now_ns : 0;
@@ -292,33 +290,15 @@ static bool is_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 	return true;
 }
 
-static uint64_t least_of(const struct shutdown_container_rec *rec)
-{
-	return rec->facts.outside ? 0 : MIN_NS;
-}
-
 /* One that was asked late has no more than its group, but in a pod never less than any there has. */
 static uint64_t deadline(const struct shutdown_container_rec *rec)
 {
 	const struct shutdown_turn *turn = &rec->turn;
 	uint64_t own_ns = shutdown_sum(turn->asked_ns, turn->stop_ns);
-	uint64_t least_ns = shutdown_sum(turn->asked_ns, least_of(rec));
+	uint64_t least_ns = shutdown_sum(turn->asked_ns, shutdown_least(rec));
 	uint64_t last_ns = turn->end_ns > least_ns ? turn->end_ns : least_ns;
 
 	return own_ns < last_ns ? own_ns : last_ns;
-}
-
-/* The same as a duration, from when the kernel sent the signal, by the clock. */
-uint64_t shutdown_given(const struct shutdown *sd, const struct shutdown_container_rec *rec)
-{
-	const struct shutdown_turn *turn = &rec->turn;
-	uint64_t sent_ns = rec->facts.asked_ns;
-	uint64_t asked_ns = turn->asked_ns ? turn->asked_ns : remaining(sent_ns, sd->lost_ns);
-	uint64_t left_ns = remaining(shutdown_sum(turn->end_ns, sd->lost_ns), sent_ns);
-
-	if (!sent_ns || turn->end_ns >= shutdown_sum(asked_ns, turn->stop_ns))
-		return turn->stop_ns;
-	return left_ns > least_of(rec) ? left_ns : least_of(rec);
 }
 
 /* Another's SIGKILL that came just now has its second, too. */

@@ -277,8 +277,9 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 /* deaf: for deafGrace, not for the end of its own time. */
 void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec, bool deaf);
 
-/* Mode manage: what a container has from its stop signal on. */
+/* Mode manage: what a container has from its stop signal on, and at the least. */
 uint64_t shutdown_given(const struct shutdown *sd, const struct shutdown_container_rec *rec);
+uint64_t shutdown_least(const struct shutdown_container_rec *rec);
 /* Mode manage: decides about units, groups and containers. */
 void shutdown_drive(struct shutdown *sd);
 /* Every group is over, and no container that it may end is left. */

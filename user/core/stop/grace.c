@@ -72,7 +72,8 @@ struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool kil
 {
 	uint64_t whole_ns = (after_ns + SECOND / 2) / SECOND * SECOND;
 
-	/* No other whole second is nearer to the kill: its own timeout, by a runtime that was slow. */
+	/* No other whole second is nearer to the kill: its own timeout, by a runtime that was slow.
+	 */
 	if (own->from != GRACE_RUNTIME || (killed && whole_ns == own->ns))
 		return *own;
 	if (killed && distance(after_ns, whole_ns) <= WHOLE_WITHIN)
