@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Claims about what a loss of power leaves: the daemon's state is on a file system in an image, and
- * a copy of the image, taken while it is in use, is what the next boot would find on its disk.
+ * a copy of the image, taken while it is in use, is what the next boot would find on its disk. The
+ * file system itself would write what is new every five minutes.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -56,7 +57,7 @@ static const char *open_stage(struct stage *stage)
 	if (!mkdtemp(stage->dir))
 		return "no directory in /tmp";
 	if (sh(stage, "truncate -s 32M image && mkfs.ext4 -q image && mkdir disk copied && "
-		      "mount -o loop image disk") == 0)
+		      "mount -o loop,commit=300 image disk") == 0)
 		return NULL;
 	sh(stage, "rm -rf image disk copied");
 	rmdir(stage->dir);

@@ -48,9 +48,8 @@ static void run_default(struct page *page)
 	_exit(3);
 }
 
-static void an_init_that_never_execs_is_found(void **state)
+static void look_for(struct fixture *f, bool host_pidns, const char *gaps)
 {
-	struct fixture *f = judge_need(state);
 	char path[HIER_PATH_MAX], pid[32], id[32];
 	struct tracer_spec spec = {.record = path, .tree = &f->tree};
 	struct sent sent;
@@ -59,7 +58,7 @@ static void an_init_that_never_execs_is_found(void **state)
 
 	snprintf(path, sizeof(path), "%s/found.rec", f->tree.tmp);
 	assert_int_equal(tracer_start(&spec, &f->tracer), 0);
-	judge_start(f, &(struct box_spec){.run = run_default, .host_pidns = true}, &box);
+	judge_start(f, &(struct box_spec){.run = run_default, .host_pidns = host_pidns}, &box);
 	snprintf(pid, sizeof(pid), "\"pid\":%d,", (int)box.init_pid);
 	await_line(path, "\"type\":\"init\"", pid);
 	assert_int_equal(stat(box.dir, &st), 0);
@@ -67,14 +66,23 @@ static void an_init_that_never_execs_is_found(void **state)
 	assert_int_equal(count_lines(path, "\"type\":\"no_init\"", id), 0);
 	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
 	judge_box(f, &box,
-		  (struct truth){.outcome = "killed",
-				 .cause = "no-grace",
-				 .kill = &sent,
-				 .gaps = "['attached-late','init-guessed']"});
+		  (struct truth){
+			  .outcome = "killed", .cause = "no-grace", .kill = &sent, .gaps = gaps});
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
 	assert_int_equal(tracer_stop(f->tracer), 0);
 	f->tracer = tracer_free(f->tracer);
 	remove(path);
+}
+
+static void an_init_that_never_execs_is_found(void **state)
+{
+	look_for(judge_need(state), true, "['attached-late','init-guessed']");
+}
+
+/* As one whose program takes long to be read: /proc shows it before its exec is seen. */
+static void a_pid_1_is_complete(void **state)
+{
+	look_for(judge_need(state), false, NULL);
 }
 
 int main(void)
@@ -82,6 +90,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("an init that never execs is found although nothing happens to it",
 		      an_init_that_never_execs_is_found),
+		CLAIM("PID 1 that is found so has lost nothing", a_pid_1_is_complete),
 	};
 
 	return attach_run(tests, setup);

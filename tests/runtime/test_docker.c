@@ -68,10 +68,10 @@ static const struct runtime_cli_scene scenes[] = {
 		.handler = "runc",
 		.image = "stops:1",
 		.behaviour = "deaf",
-		.run = {"--stop-timeout", "1"},
+		.run = {"--stop-timeout", "3"},
 		.expected =
 			"{'outcome':'killed','cause':'grace-expired','exit':{'signal':9},'deaf':true,"
-			"'grace':{'seconds':1},"
+			"'grace':{'seconds':3},"
 			"'stop_signal':{'number':15,'result':'ignored'},"
 			"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'runc'}}}",
 	},

@@ -369,6 +369,7 @@ static void test_forgotten(void **state)
 	struct world w;
 
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
+	world_init(&w, SEC(90), CG_B1, &P_B1);
 	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	assert_int_equal(count_pods(&w), 2);

@@ -187,7 +187,7 @@ static void test_sandbox(void **state)
 }
 
 /* The runtime reports it with the container, before anything was asked to stop. */
-static void test_hook(void **state)
+static void give_hook(struct world *w)
 {
 	const struct meta_container main = {.source = META_CRI,
 					    .id = WORLD_ID_A1,
@@ -196,10 +196,16 @@ static void test_hook(void **state)
 					    .kind = META_KIND_CONTAINER,
 					    .known = META_CTR_PRESTOP,
 					    .prestop = true};
+
+	world_say_container(w, SEC(22), &main);
+}
+
+static void test_hook(void **state)
+{
 	struct world w;
 
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
-	world_say_container(&w, SEC(22), &main);
+	give_hook(&w);
 	shutworld_announce(&w);
 	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
@@ -457,6 +463,71 @@ static void test_given_by_another(void **state)
 	world_close(&w);
 }
 
+/* graced ends it at that moment, with that much of grace period. */
+static void end_by_graced(struct world *w, uint64_t at, uint64_t grace_ns)
+{
+	assert_int_equal(world_effects(w, EFFECT_KILL), 1);
+	assert_int_equal(shutworld_step(w, SHUTDOWN_REPORT_KILLED)->step.container.timeout_ns,
+			 grace_ns);
+	world_from(w, at, CG_A1, &P_A1, 9, &P_SELF);
+	world_exit(w, at + MSEC(1), CG_A1, &P_A1, 9);
+	world_empty(w, at + MSEC(2), CG_A1);
+	world_timer(w, at + MSEC(300));
+	assert_int_equal(world_stop(w)->grace.from, GRACE_SHUTDOWN);
+	assert_int_equal(world_stop(w)->grace.ns, grace_ns);
+	assert_int_equal(world_stop(w)->cause, CAUSE_GRACE_EXPIRED);
+	assert_int_equal(world_stop(w)->gaps, 0);
+	world_stop_sandbox(w, at + SEC(1));
+	world_pod_empty(w, at + SEC(2));
+	world_pod_removed(w, at + SEC(3));
+	world_timer(w, at + SEC(9));
+}
+
+/* Its group begins at ASKED and has 20 s; a pod has 2 s at least. */
+static void test_asked_late(void **state)
+{
+	static const struct {
+		uint64_t late_ns, paused_ns, end_ns;
+		bool hook;
+	} rows[] = {
+		{0, 0, SEC(20), false},
+		{MSEC(1200), 0, SEC(20), false},
+		{SEC(2) - 1, 0, SEC(20), false},
+		/* The machine stood still: that time is nobody's. */
+		{MSEC(1200), SEC(5), SEC(25), false},
+		{SEC(5), 0, SEC(20), true},
+		{SEC(19), 0, SEC(21), true},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		uint64_t end_ns = ASKED + rows[i].end_ns, at;
+		struct world w;
+
+		open_stopped(&w);
+		if (rows[i].hook)
+			give_hook(&w);
+		answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+		if (rows[i].hook)
+			answer(&w, ASKED, SHUTDOWN_EV_HOOK_BEGUN, CG_A1);
+		shutworld_pass(&w, ASKED + rows[i].late_ns);
+		if (rows[i].hook)
+			answer(&w, ASKED + rows[i].late_ns, SHUTDOWN_EV_HOOK_ENDED, CG_A1);
+		world_managed(&w, ASKED + rows[i].late_ns, CG_A1, &P_A1, 15);
+		if (rows[i].paused_ns) {
+			at = world_effect(&w, EFFECT_WAKE_AT)->at_ns + rows[i].paused_ns;
+			world_timer(&w, at);
+			shutworld_tell(&w, at, SHUTDOWN_EV_HOLDERS);
+		}
+		shutworld_pass(&w, end_ns - 1);
+		assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
+		shutworld_pass(&w, end_ns);
+		end_by_graced(&w, end_ns, rows[i].end_ns - rows[i].late_ns);
+		assert_int_equal(world_move(&w, 0)->state, POD_STAGE_TERMINATING);
+		assert_int_equal(world_move(&w, 0)->deadline_ns, end_ns);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -484,6 +555,9 @@ int main(void)
 		CLAIM("one of another time is not taken up either", test_restart_other),
 		CLAIM("the verdict has the period that graced gave", test_given),
 		CLAIM("a kill that is earlier than that is no certain one", test_early),
+		CLAIM("one that is asked late has until the end of its group, in its record and "
+		      "its pod's",
+		      test_asked_late),
 		CLAIM("a verdict claims no period that another may have cut",
 		      test_given_by_another),
 		CLAIM("a cancelled shutdown starts the units and ends nothing more",

@@ -163,6 +163,83 @@ static void test_nobody(void **state)
 	}
 }
 
+static void assert_pods(struct shutstage *s, size_t known, size_t stopped, size_t ended)
+{
+	uint64_t by_state[SHUTDOWN_POD_STATE_COUNT] = {};
+	struct shutdown_status status;
+
+	shutdown_get_status(s->sd, &status);
+	assert_int_equal(status.pods, known);
+	assert_int_equal(status.pods_stopped, stopped);
+	assert_int_equal(status.pods_ended, ended);
+	shutdown_count_pods(s->sd, 0, by_state);
+	assert_int_equal(by_state[SHUTDOWN_POD_RUNNING], known - stopped);
+	assert_int_equal(by_state[SHUTDOWN_POD_ENDED], ended);
+}
+
+/* A Job's pod that is there still, and one that ended just now, whose status is yet to be seen. */
+static void test_ended_before(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+	c.asked_ns = 0;
+	shutstage_container(&s, &c);
+	shutstage_pod(&s, "job", 0, true, true);
+	shutstage_pod(&s, "now", 0, true, false);
+	shutstage_hold(&s);
+	api(&s, true);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "kubelet");
+	assert_pods(&s, 1, 0, 0);
+	shutstage_pod(&s, "web", 0, true, false);
+	c.id = 8;
+	c.pod_uid = "late";
+	shutstage_container(&s, &c);
+	assert_pods(&s, 2, 1, 0);
+	shutstage_pod(&s, "late", 0, true, true);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	c.id = 7;
+	c.pod_uid = "web";
+	shutstage_container(&s, &c);
+	shutstage_pod(&s, "web", 0, true, true);
+	assert_pods(&s, 2, 2, 2);
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	/* The end of that one is awaited all the same. */
+	shutstage_holders(&s, "");
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_pod(&s, "now", 0, true, true);
+	assert_string_equal(shutstage_log(&s), "released pods-ended\nflush\n");
+	assert_pods(&s, 2, 2, 2);
+	shutstage_end(&s);
+}
+
+/* ... is neither what makes an end of nothing one of pods, nor what a program that came late has
+ * heard of. */
+static void test_ended_is_no_stop(void **state)
+{
+	struct shutdown_container c;
+	struct shutstage s;
+
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+	c = shutstage_asked();
+	c.asked_ns = 0;
+	shutstage_container(&s, &c);
+	shutstage_pod(&s, "job", 0, true, true);
+	shutstage_hold(&s);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "");
+	assert_string_equal(shutstage_log(&s), "announced\nreleased nobody-stops\nflush\n");
+	shutstage_end(&s);
+	begin_late(&s, &c);
+	shutstage_pod(&s, "job", 0, true, true);
+	shutstage_run(&s, 24.9);
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	shutstage_end(&s);
+}
+
 static void test_observes_only(void **state)
 {
 	struct shutdown_container c = shutstage_asked();
@@ -251,6 +328,9 @@ int main(void)
 		CLAIM("it holds while anything is stopped or the kubelet may, and no longer",
 		      test_holds),
 		CLAIM("where nobody stops anything it lets go at once", test_nobody),
+		CLAIM("a pod that had ended before is none that the shutdown stops",
+		      test_ended_before),
+		CLAIM("nor one by which something is stopped", test_ended_is_no_stop),
 		CLAIM("observe ends nothing", test_observes_only),
 		CLAIM("containers and pods are bounded, and all memory comes back", test_bounds),
 		CLAIM("a fact of nothing is refused", test_refuses),

@@ -255,6 +255,53 @@ static void test_shorter(void **state)
 	shutstage_end(&s);
 }
 
+/* Another container of the pod is not asked by anybody, and the kubelet is done. */
+static void test_left_alive(void **state)
+{
+	static const struct {
+		uint64_t wait_ns;
+		bool ends; /* the other one, before that */
+		double at_s;
+		const char *log;
+	} rows[] = {
+		{0, false, 59, "released limit\nflush\n"},
+		{0, true, 59, "released status-late\nflush\n"},
+		{7 * S, false, 12, "released status-late\nflush\n"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct shutdown_container c = shutstage_asked(), other = c;
+		struct shutstage s;
+
+		other.id = 8;
+		other.asked_ns = 0;
+		shutstage_begin_with(&s,
+				     &(struct shutdown_config){.mode = SHUTDOWN_ASSIST,
+							       .status_wait_ns = rows[i].wait_ns});
+		shutstage_container(&s, &other);
+		shutstage_container(&s, &c);
+		shutstage_hold(&s);
+		api(&s, true);
+		shutstage_run(&s, 1);
+		shutstage_announce(&s, 60);
+		shutstage_holders(&s, "kubelet");
+		shutstage_run(&s, 5);
+		c.populated = false;
+		shutstage_container(&s, &c);
+		shutstage_holders(&s, "");
+		if (rows[i].ends) {
+			shutstage_run(&s, 10);
+			other.populated = false;
+			shutstage_container(&s, &other);
+		}
+		shutstage_run(&s, rows[i].at_s - 0.001);
+		assert_string_equal(shutstage_log(&s), "announced\n");
+		shutstage_run(&s, rows[i].at_s);
+		assert_string_equal(shutstage_log(&s), rows[i].log);
+		shutstage_end(&s);
+	}
+}
+
 static void test_silent(void **state)
 {
 	struct shutstage s;
@@ -410,6 +457,8 @@ int main(void)
 		CLAIM("it is waited for up to 2 s before the limit, and then pods have ended",
 		      test_up_to_the_limit),
 		CLAIM("shutdown.statusWait makes that shorter", test_shorter),
+		CLAIM("what is left alive in a pod that was stopped is what the limit cuts short",
+		      test_left_alive),
 		CLAIM("a source that is silent for 5 s is away", test_silent),
 		CLAIM("each source for its own pods", test_silent_apart),
 		CLAIM("while the kubelet holds its lock nothing is lost by waiting with it",

@@ -156,12 +156,40 @@ static void test_observed(void **state)
 	}
 }
 
+/* A tenth of so short a timeout is less than a slow runtime's delay. */
+static void test_observed_short(void **state)
+{
+	static const struct {
+		uint64_t own_ns, late_ns;
+		bool killed;
+		enum grace_from from;
+	} want[] = {
+		{S, 134 * S / 1000, true, GRACE_RUNTIME}, {S, 2 * S / 5, true, GRACE_RUNTIME},
+		{S, 3 * S / 5, true, GRACE_HIDDEN},	  {S, 2 * S / 5, false, GRACE_HIDDEN},
+		{2 * S, 2 * S / 5, true, GRACE_RUNTIME},  {2 * S, 3 * S / 5, true, GRACE_HIDDEN},
+		{0, 2 * S / 5, true, GRACE_RUNTIME},	  {S, S, true, GRACE_INFERRED},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct grace own = {.from = GRACE_RUNTIME, .ns = want[i].own_ns};
+		uint64_t after_ns = want[i].own_ns + want[i].late_ns;
+		struct grace got = grace_observed(&own, after_ns, want[i].killed);
+		uint64_t ns = want[i].from == GRACE_RUNTIME    ? want[i].own_ns
+			      : want[i].from == GRACE_INFERRED ? after_ns
+							       : 0;
+
+		check(&got, want[i].from, ns, want[i].killed ? "a kill" : "an exit");
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a pod's grace is what the kubelet would give, or unknown", test_pods),
 		CLAIM("what contradicts a container's own timeout is inferred, or it is unknown",
 		      test_observed),
+		CLAIM("a kill nearest to a container's own timeout is at its end, however late",
+		      test_observed_short),
 		CLAIM("outside pods it is the runtime's, the unit's, or assumed", test_others),
 	};
 

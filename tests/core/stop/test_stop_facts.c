@@ -43,6 +43,44 @@ static void test_early(void **state)
 	}
 }
 
+/* A runtime asks it to stop, its shim is lost, and 5 s later the runtime kills it. */
+static void test_uncertain_clean_up(void **state)
+{
+	static const struct {
+		struct grace grace;
+		enum sender_kind killer;
+		bool lost, uncertain;
+	} want[] = {
+		{{}, SENDER_RUNTIME, true, true},
+		{{.from = GRACE_HIDDEN}, SENDER_RUNTIME, true, true},
+		{{.from = GRACE_HIDDEN}, SENDER_SYSTEMD, true, true},
+		/* No clean-up: its time is over, as somebody who knows it decided. */
+		{{}, SENDER_RUNTIME, false, false},
+		{{}, SENDER_KUBELET, true, false},
+		{{.from = GRACE_SPEC, .ns = SEC(5)}, SENDER_RUNTIME, true, false},
+		{{.from = GRACE_ASSUMED, .ns = SEC(5)}, SENDER_RUNTIME, true, false},
+		{{.from = GRACE_RUNTIME, .ns = 0}, SENDER_RUNTIME, true, false},
+		/* That is known to be the clean-up. */
+		{{.from = GRACE_SPEC, .ns = SEC(30)}, SENDER_RUNTIME, true, false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		uint32_t flags = want[i].lost ? GRACED_SIG_KEEPER_LOST : 0;
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		b.stop->grace = want[i].grace;
+		bench_shoot(&b, SEC(100), 15, RELATION_MANAGER, 0, 0);
+		bench_shoot(&b, SEC(105), 9, RELATION_MANAGER, 0, flags);
+		b.stop->kill.sender.kind = want[i].killer;
+		b.stop->exit_seen = true;
+		b.stop->status = 9;
+		if (!!(stop_gaps(b.stop) & GAP(GRACE_UNCERTAIN)) != want[i].uncertain)
+			fail_msg("row %zu", i);
+		bench_close(&b);
+	}
+}
+
 static void test_last_of_its_number(void **state)
 {
 	static const struct {
@@ -386,6 +424,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a kill is early until a tenth of the grace, at most a second, is left",
 		      test_early),
+		CLAIM("a kill that may be a clean-up is uncertain where no grace is known",
+		      test_uncertain_clean_up),
 		CLAIM("a crash is charged to the last sender of its number that was delivered",
 		      test_last_of_its_number),
 		CLAIM("a new init begins with nothing but its base line", test_begins_anew),

@@ -193,6 +193,12 @@ static bool is_joining(const struct shutwalk *w)
 	       w->seen_ns < w->late_ns + SHUTDOWN_JOIN_NS;
 }
 
+/* Nothing stops what lives, perhaps in a pod that was stopped. */
+static bool is_left(const struct shutwalk *w)
+{
+	return w->any_stopped && living(w, false) > 0;
+}
+
 /* At the limit it says what is left: containers, or their status alone. */
 static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 {
@@ -210,8 +216,8 @@ static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 	must(w, w->seen_ns >= shutwalk_deadline(w) || !shutwalk_must_wait(w),
 	     "a volume that is unmounted some time is waited for");
 	must(w, limit || !is_driven(w), "while containers are stopped the limit alone is a reason");
-	must(w, !limit || is_driven(w) || is_joining(w),
-	     "the limit is a reason while containers are stopped");
+	must(w, !limit || is_driven(w) || is_joining(w) || is_left(w),
+	     "the limit is a reason while containers are stopped, or left in pods that were");
 	must(w,
 	     reason != SHUTDOWN_STATUS_LATE || w->seen_ns >= shutwalk_deadline(w) ||
 		     (w->empty_ns && w->seen_ns >= w->empty_ns + status_wait_ns(w)),

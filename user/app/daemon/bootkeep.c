@@ -14,6 +14,7 @@
 #include "core/account/account.h"
 #include "core/boot/trail.h"
 #include "io/files/file.h"
+#include "io/files/sync.h"
 #include "io/proc/clock.h"
 #include "io/sinks/journal_reader.h"
 
@@ -26,7 +27,9 @@ struct bootkeep {
 	bool begun;
 	bool held; /* the report of an earlier boot may not be written yet */
 	bool urgent;
-	bool failed; /* which is logged */
+	bool failed;   /* which is logged */
+	bool unsynced; /* likewise */
+	struct filesync sync;
 	uint64_t begun_ns;
 	struct buf text;
 };
@@ -74,6 +77,7 @@ struct bootkeep *bootkeep_free(struct bootkeep *k)
 {
 	if (!k)
 		return NULL;
+	filesync_close(&k->sync);
 	bootnote_done(&k->note);
 	buf_free(&k->text);
 	free(k);
@@ -206,6 +210,20 @@ static void write_note(struct bootkeep *k)
 	k->failed = false;
 }
 
+/* A look that comes while an earlier one is on its way to a slow disk is not synced; a later one
+ * is. */
+static void sync_note(struct bootkeep *k)
+{
+	int r = k->failed ? 0 : filesync_begin(&k->sync, k->path);
+
+	if (r < 0 && r != -EBUSY && !k->unsynced)
+		log_warning("cannot have %s written to the disk: %s; after a loss of power the "
+			    "next boot may report what was alive a minute before",
+			    k->path, strerror(-r));
+	if (r != -EBUSY)
+		k->unsynced = r < 0;
+}
+
 void bootkeep_record(struct bootkeep *k, const struct record *record)
 {
 	if (k->begun)
@@ -223,6 +241,7 @@ void bootkeep_turn(struct bootkeep *k, const struct engine *engine, uint64_t now
 		return;
 	look(k, engine, now_ns);
 	write_note(k);
+	sync_note(k);
 }
 
 void bootkeep_stop(struct bootkeep *k, const struct engine *engine, uint64_t now_ns)

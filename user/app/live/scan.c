@@ -171,7 +171,8 @@ static bool is_late(const struct scan *scan, uint64_t id, const struct graced_pr
 {
 	struct graced_watch w;
 
-	return kern_watch_get(scan->kern, id, &w) < 0 || proc->start_ns < w.since_ns;
+	return kern_watch_get(scan->kern, id, &w) < 0 || proc->start_ns < w.since_ns ||
+	       proc->pid == w.early_pid || w.early_pid == GRACED_EARLY_SEVERAL;
 }
 
 static void feed_init(struct scan *scan, uint64_t id, const struct graced_proc *proc,
@@ -278,7 +279,9 @@ static bool feed_known(struct scan *scan, uint64_t id)
 }
 
 /*
- * Always late: no signal has shown it to be the init, but while its parent was in the container
+ * PID 1 of a pid namespace that the kernel half does not know is still in its exec, which takes
+ * long where the program has to be read from a slow disk: /proc shows the new one already. Any
+ * other is late: no signal has shown it to be the init, but while its parent was in the container
  * none could, and the parent may have moved since.
  */
 static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
@@ -302,7 +305,8 @@ static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 	if (r == -EEXIST)
 		return feed_known(scan, id);
 	if (r >= 0 && is_alive(scan, id, &init->proc))
-		feed_init(scan, id, &init->proc, &entry, rank, true);
+		feed_init(scan, id, &init->proc, &entry, rank,
+			  rank != GRACED_INIT_PID1 || is_late(scan, id, &init->proc));
 	return r >= 0;
 }
 

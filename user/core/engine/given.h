@@ -20,7 +20,7 @@ struct given {
 /* The pod as the plan sees it; meta NULL: no source describes it. */
 struct shutplan_pod given_pod(const struct podtab_pod *meta, bool is_static);
 
-/* Whether what is noted in stop is what graced itself gave it, to the second. */
+/* Whether what is noted in stop is what graced itself gave it. */
 static inline bool given_by_graced(const struct given *given, const struct stop *stop)
 {
 	return given->managed && stop->given_ns && !stop->given_unknown;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What leaves core/shutdown: effects, records, and the wish to be woken; and by when. */
+#include "base/time.h"
+#include "core/pods/kill_grace.h"
 #include "core/shutdown/priv.h"
 
 void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns)
@@ -51,6 +53,30 @@ void shutdown_report_group(struct shutdown *sd, enum shutdown_report what, bool 
 	shutdown_report(sd, &record);
 }
 
+uint64_t shutdown_least(const struct shutdown_container_rec *rec)
+{
+	return rec->facts.outside ? 0 : KILLGRACE_MIN_S * NS_PER_S;
+}
+
+static uint64_t left(uint64_t until_ns, uint64_t from_ns)
+{
+	return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
+/* By the clock, from when the kernel sent the signal: to the end of the group that is under way
+ * then, if that is sooner than its own. */
+uint64_t shutdown_given(const struct shutdown *sd, const struct shutdown_container_rec *rec)
+{
+	const struct shutdown_turn *turn = &rec->turn;
+	uint64_t sent_ns = rec->facts.asked_ns;
+	uint64_t asked_ns = turn->asked_ns ? turn->asked_ns : left(sent_ns, sd->lost_ns);
+	uint64_t left_ns = left(shutdown_sum(turn->end_ns, sd->lost_ns), sent_ns);
+
+	if (!sent_ns || turn->end_ns >= shutdown_sum(asked_ns, turn->stop_ns))
+		return turn->stop_ns;
+	return left_ns > shutdown_least(rec) ? left_ns : shutdown_least(rec);
+}
+
 void shutdown_report_container(struct shutdown *sd, const struct shutdown_container_rec *rec,
 			       enum shutdown_report what, bool deaf)
 {
@@ -62,7 +88,7 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 	record.deaf = deaf;
 	if (rec->turn.given_ns) {
 		record.container.timeout_known = true;
-		record.container.timeout_ns = rec->turn.stop_ns;
+		record.container.timeout_ns = shutdown_given(sd, rec);
 	}
 	shutdown_report(sd, &record);
 }

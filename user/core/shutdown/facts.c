@@ -296,7 +296,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		pod->stopped = pod->asked = pod->driven = pod->sandbox_given = false;
 		pod->writing = pod->written = pod->write_failed = pod->was_occupied =
-			pod->withheld = false;
+			pod->was_over = pod->withheld = false;
 		pod->conflicts = 0;
 	}
 	sd->surveyed = false;
@@ -373,24 +373,35 @@ static void survey_sandbox(struct shutdown_pod_rec *pod, struct shutdown_survey 
 	s->sandboxes_owed += pod->sandbox_given && !pod->sandbox_answered;
 }
 
+static void mark_pod(const struct shutdown *sd, struct shutdown_pod_rec *pod)
+{
+	if (!shutdown_is_on(sd)) {
+		pod->was_over = false;
+		return;
+	}
+	pod->stopped |= pod->facts.stopping || pod->facts.seen;
+	pod->was_occupied |= pod->occupied || pod->facts.seen;
+	pod->was_over = !pod->was_occupied && (pod->stopped || pod->facts.ended);
+}
+
 static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)
 {
 	bool unlisted = pod->facts.unlisted || sd->sources[pod->facts.is_static].absent;
 	bool ended = (pod->facts.ended && !pod->writing) || pod->written, awaited;
 
-	if (shutdown_is_on(sd) && (pod->facts.stopping || pod->facts.seen))
-		pod->stopped = true;
+	mark_pod(sd, pod);
 	awaited = pod->stopped && !ended && !unlisted;
 	pod->unseen = awaited && !pod->lives;
 	pod->asked &= pod->unseen;
-	s->pods_stopped += pod->stopped;
+	s->pods_over += pod->was_over;
+	s->pods_stopped += pod->stopped && !pod->was_over;
+	s->pods_ended += pod->stopped && !pod->was_over && ended;
 	s->pods_unended += pod->stopped && !ended;
 	s->pods_shown += pod->stopped && ended && !unlisted;
 	s->awaited[pod->facts.is_static] += awaited;
 	s->pods_unseen += pod->unseen;
 	s->pods_unasked += pod->unseen && !pod->asked;
 	s->api_stopped |= pod->stopped && pod->facts.api_server;
-	pod->was_occupied |= (pod->occupied || pod->facts.seen) && shutdown_is_on(sd);
 	s->statuses_owed += shutdown_status_is_owed(sd, pod);
 	if (pod->occupied)
 		pod->empty_ns = 0;
@@ -412,7 +423,7 @@ static void survey(struct shutdown *sd)
 		survey_pod(sd, pod, &s);
 		survey_sandbox(pod, &s);
 	}
-	sd->any_stopped |= s.pods_stopped > 0 || s.stopping > 0;
+	sd->any_stopped |= s.pods_stopped > 0 || s.pods_unended > 0 || s.stopping > 0;
 	sd->survey = s;
 	sd->surveyed = true;
 	sd->volumes.counted = false;

@@ -95,7 +95,10 @@ static bool status_releases(struct shutdown *sd, enum shutdown_reason *ret)
 	} else if (s->api_stopped) {
 		*ret = SHUTDOWN_API_SERVER_STOPPED;
 	} else {
-		*ret = SHUTDOWN_STATUS_LATE;
+		/* One that nothing stops any more lives on in a pod that was stopped. */
+		bool left = s->pods_unseen < awaited && sd->now_ns >= shutdown_deadline(sd);
+
+		*ret = left ? SHUTDOWN_LIMIT : SHUTDOWN_STATUS_LATE;
 		return shutdown_status_is_late(sd);
 	}
 	return true;

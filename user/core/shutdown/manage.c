@@ -9,8 +9,6 @@
 #include "core/shutdown/plan.h"
 #include "core/shutdown/priv.h"
 
-#define MIN_NS (KILLGRACE_MIN_S * NS_PER_S)
-
 static uint64_t remaining(uint64_t until_ns, uint64_t now_ns)
 {
 	return until_ns > now_ns ? until_ns - now_ns : 0;
@@ -297,7 +295,7 @@ static uint64_t deadline(const struct shutdown_container_rec *rec)
 {
 	const struct shutdown_turn *turn = &rec->turn;
 	uint64_t own_ns = shutdown_sum(turn->asked_ns, turn->stop_ns);
-	uint64_t least_ns = shutdown_sum(turn->asked_ns, rec->facts.outside ? 0 : MIN_NS);
+	uint64_t least_ns = shutdown_sum(turn->asked_ns, shutdown_least(rec));
 	uint64_t last_ns = turn->end_ns > least_ns ? turn->end_ns : least_ns;
 
 	return own_ns < last_ns ? own_ns : last_ns;
@@ -561,7 +559,7 @@ bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns)
 	if (!turn || !turn->given_at || turn->hook_ns || !shutdown_is_on(sd) ||
 	    rec->facts.asked_ns < turn->given_at)
 		return false;
-	*ret_ns = turn->stop_ns;
+	*ret_ns = shutdown_given(sd, rec);
 	return true;
 }
 

@@ -34,6 +34,7 @@ struct shutdown_pod_rec {
 	/* Its status: it is being written; it is written, or need not be; it cannot be. */
 	bool writing, written, write_failed;
 	bool was_occupied; /* in this shutdown */
+	bool was_over;	   /* it had ended before this shutdown */
 	bool withheld;	   /* and that was counted */
 	unsigned int conflicts;
 	uint64_t empty_ns; /* since when it is not occupied; of the time that counts, 0: it is */
@@ -73,7 +74,9 @@ struct shutdown_survey {
 	size_t managed, managed_in[SHUTDOWN_MAX_GROUPS]; /* of the living: containers for sure */
 	size_t unnamed;					 /* of the living: of unknown kind */
 	size_t asking;					 /* a source has yet to answer about them */
-	size_t pods_stopped, pods_unended;
+	size_t pods_over;		 /* they had ended before this shutdown ... */
+	size_t pods_stopped, pods_ended; /* ... and are not among these */
+	size_t pods_unended;
 	size_t pods_shown;   /* of those ended: a source shows it */
 	size_t awaited[2];   /* of those unended: a source could show it; by is_static */
 	size_t pods_unseen;  /* of those: they are empty */
@@ -274,6 +277,9 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 /* deaf: for deafGrace, not for the end of its own time. */
 void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec, bool deaf);
 
+/* Mode manage: what a container has from its stop signal on, and at the least. */
+uint64_t shutdown_given(const struct shutdown *sd, const struct shutdown_container_rec *rec);
+uint64_t shutdown_least(const struct shutdown_container_rec *rec);
 /* Mode manage: decides about units, groups and containers. */
 void shutdown_drive(struct shutdown *sd);
 /* Every group is over, and no container that it may end is left. */

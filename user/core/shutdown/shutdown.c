@@ -126,9 +126,9 @@ void shutdown_get_status(struct shutdown *sd, struct shutdown_status *ret)
 		.containers = sd->containers.count,
 		.living = survey->living,
 		.stopping = survey->stopping,
-		.pods = sd->pods.count,
+		.pods = sd->pods.count - survey->pods_over,
 		.pods_stopped = survey->pods_stopped,
-		.pods_ended = survey->pods_stopped - survey->pods_unended,
+		.pods_ended = survey->pods_ended,
 		.group = sd->plan.at,
 	};
 }
@@ -142,7 +142,7 @@ void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 	/* It marks those that are stopped. */
 	shutdown_survey(sd);
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
-		if ((pod->facts.group < last ? pod->facts.group : last) != group)
+		if (pod->was_over || (pod->facts.group < last ? pod->facts.group : last) != group)
 			continue;
 		if (pod->facts.ended)
 			ret[SHUTDOWN_POD_ENDED]++;

@@ -362,7 +362,8 @@ enum shutdown_reason {
 	/* "volumes-left": as PODS_ENDED or ALL_STOPPED, but volumes of these pods are still
 	 * mounted: logind's limit is near, or the kubelet is gone. */
 	SHUTDOWN_VOLUMES_LEFT,
-	/* "status-late": empty; statusWait is over, or logind's limit is near, without it */
+	/* "status-late": statusWait is over, or they are empty and logind's limit is near, without
+	 * it */
 	SHUTDOWN_STATUS_LATE,
 	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; no source of it answers */
 	SHUTDOWN_API_SERVER_STOPPED, /* "api-server-stopped": empty; it is among them */
@@ -497,7 +498,8 @@ struct shutdown_status {
 	uint64_t announced_ns, limit_ns; /* 0 unless a shutdown is going on */
 	uint64_t deadline_ns;		 /* when it releases at the latest; likewise */
 	size_t containers, living, stopping;
-	size_t pods, pods_stopped, pods_ended; /* ended: of those stopped in this shutdown */
+	/* Without those that had ended before this shutdown; ended: of those stopped in it. */
+	size_t pods, pods_stopped, pods_ended;
 	uint32_t group; /* that the kubelet is at by the plan; the number of groups: past the last */
 };
 
@@ -542,12 +544,14 @@ void shutdown_get_stats(const struct shutdown *sd, struct shutdown_stats *ret);
 bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret);
 bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret);
 /* What mode manage gave a container whose stop it asked for before anybody else had, from the stop
- * signal on, a duration. False: it gave it nothing, or that is not what ends it. */
+ * signal on, until the end of its group at the most; a duration. False: it gave it nothing, or that
+ * is not what ends it. */
 bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns);
 /* Whether the pod was seen alive in the shutdown under way, and being stopped: to be noted as seen
  * to the next process. */
 bool shutdown_saw_pod(const struct shutdown *sd, const char *uid);
-/* Adds how many pods of that group are in which state; a group beyond the plan's last is it. */
+/* Adds how many pods of that group are in which state, without those that had ended before the
+ * shutdown; a group beyond the plan's last is it. */
 void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);
 

@@ -72,9 +72,11 @@ struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool kil
 {
 	uint64_t whole_ns = (after_ns + SECOND / 2) / SECOND * SECOND;
 
-	if (own->from != GRACE_RUNTIME)
+	/* No other whole second is nearer to the kill: its own timeout, by a runtime that was slow.
+	 */
+	if (own->from != GRACE_RUNTIME || (killed && whole_ns == own->ns))
 		return *own;
-	if (killed && whole_ns != own->ns && distance(after_ns, whole_ns) <= WHOLE_WITHIN)
+	if (killed && distance(after_ns, whole_ns) <= WHOLE_WITHIN)
 		return (struct grace){.from = GRACE_INFERRED, .ns = whole_ns};
 	if (grace_is_outlived(own, after_ns))
 		return (struct grace){.from = GRACE_HIDDEN};

@@ -456,9 +456,6 @@ static bool kill_is_early(const struct stop *stop)
 	uint64_t grace_ns = capped_grace(stop);
 	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
 
-	/* graced ends a group when its time is over, however late one of it was asked. */
-	if (stop->hearing & STOP_IN_SHUTDOWN && stop->kill.sender.kind == SENDER_GRACED)
-		return false;
 	return grace_ns && request->seen && stop->kill.seen &&
 	       stop->kill.at_ns < request->at_ns + grace_ns - slack;
 }
@@ -490,8 +487,10 @@ static bool grace_uncertain(const struct stop *stop)
 		return false;
 	if (kill_is_early(stop) && cleans_up(stop))
 		return false;
+	/* Of an unknown period nothing shows whether it was over, or the clean-up cut it short. */
 	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
-	       (kill_is_early(stop) && !stop->grace.sure);
+	       (kill_is_early(stop) && !stop->grace.sure) ||
+	       (!grace_known(&stop->grace) && cleans_up(stop));
 }
 
 /*
