@@ -8,6 +8,7 @@
 #include "core/kubelet/condition.h"
 #include "kubelet/vectors.h"
 #include "kubelet/pod.h"
+#include "lib/pods/podmake.h"
 
 static json_t *write_condition(const struct podobj_condition *c, bool whole)
 {

@@ -10,6 +10,7 @@
 #include "kubelet/vectors.h"
 #include "kubelet/compare.h"
 #include "kubelet/pod.h"
+#include "lib/pods/podmake.h"
 #include "wire/kubernetes/pod.h"
 
 static json_t *write_state(const struct podobj_container_state *state)

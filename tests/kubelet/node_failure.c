@@ -6,6 +6,7 @@
 
 #include "core/kubelet/node_failure.h"
 #include "kubelet/vectors.h"
+#include "lib/pods/podmake.h"
 
 /* What pod gc does with a pod because of the out-of-service taint. */
 enum gc {

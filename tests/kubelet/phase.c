@@ -8,6 +8,7 @@
 #include "core/kubelet/phase.h"
 #include "kubelet/vectors.h"
 #include "kubelet/pod.h"
+#include "lib/pods/podmake.h"
 
 static const char older[] = "phase_kubelet_1_26";
 static const char gate_off[] = "phase_gate_ContainerRestartRules_off";

@@ -9,6 +9,7 @@
 #include "core/kubelet/status.h"
 #include "kubelet/vectors.h"
 #include "kubelet/pod.h"
+#include "lib/pods/podmake.h"
 
 static int read_status(json_t *json, struct arena *arena, struct podobj_pod_status *ret)
 {

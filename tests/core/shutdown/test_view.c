@@ -366,8 +366,8 @@ static void make_driver(struct podmake *m, struct podobj_volume list[static 2], 
 {
 	make(m, "driver", priority, 5);
 	m->pod.uid = "d";
-	list[0] = (struct podobj_volume){registry, ""};
-	list[1] = (struct podobj_volume){plugin, ""};
+	list[0] = (struct podobj_volume){.host_path = registry, .csi_driver = ""};
+	list[1] = (struct podobj_volume){.host_path = plugin, .csi_driver = ""};
 	m->pod.volume_list = list;
 	m->pod.n_volume_list = 2;
 }
@@ -417,7 +417,7 @@ static void test_drivers(void **state)
 /* While one of its pods is left there is a driver. */
 static void test_last_driver(void **state)
 {
-	static const struct podobj_volume own = {"", "a.b"};
+	static const struct podobj_volume own = {.host_path = "", .csi_driver = "a.b"};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutview_rules rules = rules_of(&arena);
 	struct podmake first = {}, last = {}, user = {};

@@ -4,6 +4,22 @@
 
 #include <stdlib.h>
 
+void podobj_init(struct podobj_pod *ret)
+{
+	*ret = (struct podobj_pod){
+		.namespace_ = "",
+		.name = "",
+		.uid = "",
+		.node = "",
+		.owner_kind = "",
+		.static_uid = "",
+		.owner_api = "",
+		.owner_uid = "",
+		.owner = "",
+		.status = {.phase = "", .reason = "", .message = ""},
+	};
+}
+
 void podmake_start(struct podmake *make, enum meta_restart_policy policy)
 {
 	struct podobj_pod *pod = &make->pod;

@@ -16,6 +16,9 @@ struct podmake {
 	struct podobj_toleration tolerations[PODMAKE_MAX];
 };
 
+/* A pod without anything: every string "". */
+void podobj_init(struct podobj_pod *ret);
+
 /* A pod without anything, whose lists of statuses are there and empty. */
 void podmake_start(struct podmake *make, enum meta_restart_policy policy);
 

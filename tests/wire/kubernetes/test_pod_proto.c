@@ -3,6 +3,7 @@
  * hostile bytes are passed over. */
 #include "wire/kubernetes/pod_proto.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "kubelet_pods.pb-c.h"
 #include "lib/claim.h"
 #include "lib/pods/podseen.h"
+#include "wire/kubernetes/pod_rows.h"
 
 #define PODS "tests/pods"
 
@@ -336,11 +338,65 @@ static void test_events(void **state)
 	free(large);
 }
 
+/* "containerID" is the field container_id. */
+static bool same_name(const char *key, const char *field)
+{
+	while (*field) {
+		if (*field == '_')
+			field++;
+		if (tolower((unsigned char)*key++) != (unsigned char)*field++)
+			return false;
+	}
+	return !*key;
+}
+
+static const ProtobufCFieldDescriptor *field_of(const ProtobufCMessageDescriptor *message,
+						const char *key)
+{
+	for (unsigned int i = 0; i < message->n_fields; i++)
+		if (same_name(key, message->fields[i].name))
+			return &message->fields[i];
+	return NULL;
+}
+
+static void expect_fields(const ProtobufCMessageDescriptor *message, const struct apirow *rows)
+{
+	unsigned int n = 0;
+
+	if (message == &kube__ephemeral_container__descriptor)
+		message = &kube__container__descriptor;
+	for (const struct apirow *row = rows; row->key; row++) {
+		const ProtobufCFieldDescriptor *field;
+
+		if (!(row->flags & API_MANY) || (rows == podrows && row->type == API_PICKED))
+			continue;
+		field = field_of(message, row->key);
+		if (!field)
+			fail_msg("%s has no field %s", message->name, row->key);
+		n++;
+		assert_int_equal(row->type == API_TIME,
+				 field->descriptor == &kube__time__descriptor);
+		assert_int_equal(row->type == API_TEXT || row->type == API_WORD || !row->rows,
+				 field->type != PROTOBUF_C_TYPE_MESSAGE || row->type == API_TIME);
+		if (row->rows && field->descriptor != &kube__pair__descriptor)
+			expect_fields(field->descriptor, row->rows);
+	}
+	assert_int_equal(n, message->n_fields);
+}
+
+/* A pod's kind is in JSON alone. */
+static void test_fields(void **state)
+{
+	expect_fields(&kube__pod__descriptor, podrows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("a pod in Kubernetes' protobuf is read as its JSON is", test_same),
 		CLAIM("every field is read by its published number", test_every_field),
+		CLAIM("each member that is read of many pods has a field, and each field a row",
+		      test_fields),
 		CLAIM("cut or changed bytes are a pod or are passed over", test_any_bytes),
 		CLAIM("invalid and excessive texts are ignored", test_hostile),
 		CLAIM("events are read past what is unknown in them", test_events),

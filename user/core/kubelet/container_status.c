@@ -48,7 +48,7 @@ static struct podobj_container_state ended(int32_t exit_code, const char *reason
 	return state;
 }
 
-static void count_restart(struct podobj_status *status, int32_t former)
+static void count_restart(struct podobj_status *status, int64_t former)
 {
 	status->restarts = former < INT32_MAX ? former + 1 : former;
 }

@@ -85,19 +85,3 @@ struct podobj_status podobj_no_status(const char *name)
 		.last = podobj_no_state(),
 	};
 }
-
-void podobj_init(struct podobj_pod *ret)
-{
-	*ret = (struct podobj_pod){
-		.namespace_ = "",
-		.name = "",
-		.uid = "",
-		.node = "",
-		.owner_kind = "",
-		.static_uid = "",
-		.owner_api = "",
-		.owner_uid = "",
-		.owner = "",
-		.status = {.phase = "", .reason = "", .message = ""},
-	};
-}

@@ -37,6 +37,11 @@ struct podobj_container {
 	enum meta_restart_policy restart_policy; /* 0: it has no own one */
 	const struct podobj_rule *rules;
 	size_t n_rules;
+	const char *stop_signal; /* lifecycle.stopSignal */
+	bool prestop;		 /* it has a preStop hook ... */
+	bool prestop_unreadable; /* ... or may have one */
+	bool probe, probe_grace; /* it has a liveness or startup probe; one with an own grace ... */
+	bool probes_unreadable;	 /* ... or may have */
 };
 
 struct podobj_containers {
@@ -59,6 +64,7 @@ struct podobj_container_state {
 	int64_t started_wall_ns;      /* running, terminated */
 	int64_t finished_wall_ns;     /* terminated */
 	const char *id;		      /* terminated: "containerd://..." */
+	bool has_exit_code, has_finished;
 };
 
 enum podobj_started { PODOBJ_STARTED_UNKNOWN, PODOBJ_STARTED_NO, PODOBJ_STARTED_YES };
@@ -67,10 +73,13 @@ struct podobj_status {
 	const char *name;
 	const char *image, *image_id;
 	const char *id; /* "containerd://..." */
+	const char *stop_signal;
 	struct podobj_container_state state, last;
 	enum podobj_started started;
 	bool ready;
-	int32_t restarts;
+	bool has_restarts;
+	bool id_unreadable;
+	int64_t restarts;
 };
 
 struct podobj_statuses {
@@ -94,6 +103,7 @@ struct podobj_conditions {
 struct podobj_pod_status {
 	const char *phase; /* "Running", ...; "" or any other text is not terminal */
 	const char *reason, *message;
+	const char *qos; /* "Guaranteed", ... */
 	struct podobj_conditions conditions;
 	struct podobj_statuses inits, containers, ephemerals;
 };
@@ -116,19 +126,43 @@ enum podobj_volumes {
 struct podobj_volume {
 	const char *host_path;	/* of a hostPath */
 	const char *csi_driver; /* of a CSI volume that is the pod's own */
+	bool is_empty_dir, is_host_path, is_claim;
 };
 
+/* One of metadata.ownerReferences. */
+struct podobj_owner {
+	const char *kind, *api, *name, *uid;
+	bool controller;
+};
+
+/* What controllers leave in the labels of their pods. */
+struct podobj_labels {
+	const char *template_hash, *statefulset_pod, *revision_hash;
+	const char *job, *old_job; /* batch.kubernetes.io/job-name, job-name */
+};
+
+/*
+ * A member that a list of many pods has in a form that makes no sense is unreadable: unknown, which
+ * is not the same as absent. Where a pod is read alone that is an error.
+ */
 struct podobj_pod {
 	const char *namespace_, *name, *uid, *node;
+	const struct podobj_owner *owners;
+	size_t n_owners;
 	/* The owner that is its controller; "": none, and for the apiVersion and uid: not given. */
 	const char *owner_kind, *owner_api, *owner, *owner_uid;
-	int64_t deleted_wall_ns;       /* metadata.deletionTimestamp */
-	bool deleting;		       /* it has one */
+	int64_t deleted_wall_ns; /* metadata.deletionTimestamp */
+	bool deleting;		 /* it has one */
+	bool deleted_unreadable;
 	const char *const *finalizers; /* metadata.finalizers */
 	size_t n_finalizers;
 	bool is_static;		/* run from a file or URL; also its mirror */
 	bool mirror;		/* the API's image of a static pod */
 	const char *static_uid; /* of a mirror: the static pod's, which its cgroups have */
+	const char *source;	/* what the kubelet has it from: "api", "file", "http" */
+	bool source_unreadable;
+	int64_t seen_wall_ns; /* when this kubelet process first saw it */
+	struct podobj_labels labels;
 	bool host_network;
 	bool has_deadline;
 	int64_t deadline_s; /* spec.activeDeadlineSeconds */
@@ -137,6 +171,7 @@ struct podobj_pod {
 	bool has_deletion_grace;
 	int64_t deletion_grace_s; /* metadata.deletionGracePeriodSeconds */
 	int64_t start_wall_ns;
+	bool has_metadata, has_spec;
 	bool has_priority;
 	int64_t priority;			 /* 0 unless it has one */
 	enum meta_restart_policy restart_policy; /* 0: not given, which is Always */
@@ -144,6 +179,7 @@ struct podobj_pod {
 	const struct podobj_volume *volume_list;
 	size_t n_volume_list;
 	struct podobj_containers inits, containers, ephemerals;
+	bool inits_unreadable;
 	const char *const *gates; /* spec.readinessGates: types of conditions */
 	size_t n_gates;
 	const struct podobj_toleration *tolerations;
@@ -185,8 +221,7 @@ static inline bool podobj_is_started(const struct podobj_status *status)
 
 /* A state with nothing in it. */
 struct podobj_container_state podobj_no_state(void);
-/* An empty status, condition or pod: every string "". */
+/* An empty status: every string "". */
 struct podobj_status podobj_no_status(const char *name);
-void podobj_init(struct podobj_pod *ret);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One pod of the Kubernetes API whole, as `kubectl get pod -o json` prints it: from JSON to
- * podobj_pod. What podjson reads of many pods quickly and forgivingly, this reads of one with every
- * member that the status rules look at, and says which member is wrong.
+ * podobj_pod, read strictly by the rows of wire/kubernetes/pod_rows.
  *
  * Members it does not know are passed over. One that it does and that has the wrong type, is too
  * long or out of range is an error, and so are lists beyond the limits below.
@@ -17,11 +16,10 @@
 #include "base/buf.h"
 #include "core/kubelet/controller.h"
 #include "core/kubelet/pod.h"
-#include "wire/kubernetes/value.h"
+#include "wire/kubernetes/pod_rows.h"
 
-#define PODREAD_TEXT_MAX       ((size_t)2 << 20) /* of the JSON */
-#define PODREAD_VALUES_MAX     32768		 /* ... in it */
-#define PODREAD_CONTAINERS_MAX 512 /* of each of the three lists, and of their statuses */
+#define PODREAD_TEXT_MAX   ((size_t)2 << 20) /* of the JSON */
+#define PODREAD_VALUES_MAX 32768	     /* ... in it */
 
 /* From text to a tree of any kind, which is the caller's. 0, -EBADMSG or -E2BIG with *ret_error,
  * -ENOMEM. */

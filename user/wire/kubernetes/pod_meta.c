@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads the pod itself, and its containers by the names of the spec and the names and ids of the
+/* Reports the pod itself, and its containers by the names of the spec and the names and ids of the
  * status. */
 #include "wire/kubernetes/pod_meta.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/signame.h"
@@ -10,28 +12,58 @@
 #include "base/utf8.h"
 #include "core/cgroup/part.h"
 #include "core/names/workload.h"
-#include "wire/kubernetes/value.h"
 
-/* The parts of a pod that hold containers of one kind, and the same by their names: an author may
- * write thousands of them. */
-struct lists {
-	const json_t *specs, *statuses;
-	json_t *spec_of, *status_of;
-	const char *uid;
-	bool inits; /* of the init containers */
-	bool ephemerals;
-	const struct podjson_sink *sink;
+/* An element of a list by its name. An author may write thousands of them, so they are sorted. */
+struct named {
+	const char *name;
+	const void *element;
 };
 
-/* As much of the text as fits, up to the end of a character. jansson lets only UTF-8 through. */
-static void read_image(const json_t *value, char ret[static META_IMAGE_MAX])
-{
-	size_t len = json_string_length(value);
-	const char *text = json_string_value(value);
+struct index {
+	struct named *items;
+	size_t n;
+};
 
-	if (len == 0)
-		return;
-	len = utf8_fit(text, len, META_IMAGE_MAX - 1);
+/* The containers of one kind. */
+struct list {
+	const struct podobj_containers *specs;
+	const struct podobj_statuses *statuses;
+	struct index spec_of, status_of;
+	bool inits, ephemerals;
+};
+
+enum { LISTS = 3 };
+
+struct report {
+	const struct podjson_sink *sink;
+	const char *uid;
+	struct list lists[LISTS];
+};
+
+/* Copies text of 1 to size - 1 bytes; ret stays as it is for anything else. */
+static void copy_text(const char *text, char *ret, size_t size)
+{
+	size_t len = strlen(text);
+
+	if (len > 0 && len < size)
+		memcpy(ret, text, len + 1);
+}
+
+/* The place of a word in a NULL-terminated list, from 1 on; 0 for anything else. */
+static uint32_t word_of(const char *text, const char *const *words)
+{
+	for (uint32_t i = 0; words[i]; i++) {
+		if (strcmp(text, words[i]) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* As much of the text as fits, up to the end of a character. */
+static void copy_image(const char *text, char ret[static META_IMAGE_MAX])
+{
+	size_t len = utf8_fit(text, strlen(text), META_IMAGE_MAX - 1);
+
 	memcpy(ret, text, len);
 	ret[len] = '\0';
 }
@@ -45,99 +77,111 @@ static bool is_id(const char *id)
 		       len;
 }
 
-/* "containerd://<id>": the id, for as long as the JSON lives; NULL for anything else. */
-static const char *id_of(const json_t *value)
+/* "containerd://<id>": the id; NULL for anything else. */
+static const char *id_of(const char *text)
 {
-	const char *text = json_string_value(value);
-	const char *id = text ? strstr(text, "://") : NULL;
+	const char *id = strstr(text, "://");
 
 	return id && is_id(id + 3) ? id + 3 : NULL;
 }
 
-/* The first element of each name; without memory for it there is none. */
-static json_t *by_name(const json_t *list)
+static uint32_t signal_of(const char *text)
 {
-	json_t *names = json_object();
-
-	for (size_t i = 0; names && i < json_array_size(list); i++) {
-		json_t *element = json_array_get(list, i);
-		const char *name = json_string_value(apijson_get(element, "name"));
-
-		if (name && !json_object_get(names, name))
-			json_object_set(names, name, element);
-	}
-	return names;
-}
-
-static const json_t *find(const json_t *names, const json_t *element)
-{
-	const char *name = json_string_value(apijson_get(element, "name"));
-
-	return name ? json_object_get(names, name) : NULL;
-}
-
-/* Whether an optional member is there as an object; false, with *ret as it was, for what is
- * neither absent nor one. */
-static bool read_presence(const json_t *object, const char *key, bool *ret)
-{
-	const json_t *value = apijson_get(object, key);
-
-	if (value && !json_is_object(value))
-		return false;
-	*ret = value != NULL;
-	return true;
-}
-
-static void read_prestop(const json_t *spec, struct meta_container *c)
-{
-	bool any = false;
-
-	if (!read_presence(spec, "lifecycle", &any))
-		return;
-	if (any && !read_presence(apijson_get(spec, "lifecycle"), "preStop", &any))
-		return;
-	c->prestop = any;
-	c->known |= META_CTR_PRESTOP;
-}
-
-static void read_probes(const json_t *spec, struct meta_container *c)
-{
-	static const char *const probes[] = {"livenessProbe", "startupProbe"};
-	bool grace = false, probe = false;
-
-	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++) {
-		const json_t *own;
-		bool any;
-
-		if (!read_presence(spec, probes[i], &any))
-			return;
-		probe |= any;
-		own = apijson_get(apijson_get(spec, probes[i]), "terminationGracePeriodSeconds");
-		if (own && !json_is_number(own))
-			return;
-		grace |= own != NULL;
-	}
-	c->probe_grace = grace;
-	c->probe = probe;
-	c->known |= META_CTR_PROBE_GRACE | META_CTR_PROBE;
-}
-
-static uint32_t read_signal(const json_t *value)
-{
-	const char *text = json_string_value(value);
 	uint32_t number;
 
-	return text && signame_parse(text, &number) == 0 ? number : 0;
+	return signame_parse(text, &number) == 0 ? number : 0;
 }
 
-static void read_container_spec(const json_t *spec, struct meta_container *c)
+/* --- elements by name ------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
 {
-	if (!json_is_object(spec))
-		return;
-	read_image(apijson_get(spec, "image"), c->image);
-	read_prestop(spec, c);
-	read_probes(spec, c);
-	c->stop_signal = read_signal(apijson_get(apijson_get(spec, "lifecycle"), "stopSignal"));
+	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Of the same name the first in the list counts: elements are in one array. */
+static int compare_all(const void *a, const void *b)
+{
+	const char *x = ((const struct named *)a)->element;
+	const char *y = ((const struct named *)b)->element;
+	int order = compare(a, b);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+/* Elements without a name are in none. */
+static int make_index(struct arena *arena, const void *list, size_t n, size_t size,
+		      struct index *ret)
+{
+	const char *at = list;
+
+	ret->items = arena_array(arena, n, sizeof(*ret->items));
+	if (!ret->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++, at += size) {
+		const char *name;
+
+		/* It is the first member of both kinds. */
+		memcpy(&name, at, sizeof(name));
+		if (*name)
+			ret->items[ret->n++] = (struct named){name, at};
+	}
+	qsort(ret->items, ret->n, sizeof(*ret->items), compare_all);
+	return 0;
+}
+
+static const void *find(const struct index *index, const char *name)
+{
+	const struct named key = {.name = name};
+	size_t low = 0, high = index->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(&index->items[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < index->n && compare(&index->items[low], &key) == 0 ? index->items[low].element
+									: NULL;
+}
+
+static int make_lists(const struct podobj_pod *pod, struct arena *arena, struct list *lists)
+{
+	const struct list all[LISTS] = {
+		{.specs = &pod->inits, .statuses = &pod->status.inits, .inits = true},
+		{.specs = &pod->containers, .statuses = &pod->status.containers},
+		{.specs = &pod->ephemerals, .statuses = &pod->status.ephemerals, .ephemerals = true},
+	};
+	int e = 0;
+
+	memcpy(lists, all, sizeof(all));
+	for (struct list *l = lists; e == 0 && l < lists + LISTS; l++) {
+		e = make_index(arena, l->specs->items, l->specs->n, sizeof(*l->specs->items),
+			       &l->spec_of);
+		if (e == 0)
+			e = make_index(arena, l->statuses->items, l->statuses->n,
+				       sizeof(*l->statuses->items), &l->status_of);
+	}
+	return e;
+}
+
+/* --- containers ------------------------------------------------------------------------------- */
+
+static void take_spec(const struct podobj_container *spec, struct meta_container *c)
+{
+	copy_image(spec->image, c->image);
+	if (!spec->prestop_unreadable) {
+		c->prestop = spec->prestop;
+		c->known |= META_CTR_PRESTOP;
+	}
+	if (!spec->probes_unreadable) {
+		c->probe_grace = spec->probe_grace;
+		c->probe = spec->probe;
+		c->known |= META_CTR_PROBE_GRACE | META_CTR_PROBE;
+	}
+	c->stop_signal = signal_of(spec->stop_signal);
 }
 
 /*
@@ -145,38 +189,23 @@ static void read_container_spec(const json_t *spec, struct meta_container *c)
  * that the runtime has lost (pkg/kubelet/kubelet_pods.go) is no report: it has no time, or this
  * reason.
  */
-static void read_exit(const json_t *terminated, struct meta_container *c)
+static void take_exit(const struct podobj_container_state *end, struct meta_container *c)
 {
-	static const char *const lost[] = {"ContainerStatusUnknown", NULL};
-	const json_t *reason = apijson_get(terminated, "reason");
-	int64_t code, finished;
-
-	if (!apijson_integer(apijson_get(terminated, "exitCode"), &code) || code < INT32_MIN ||
-	    code > INT32_MAX || apijson_word(reason, lost) ||
-	    !apijson_time(apijson_get(terminated, "finishedAt"), &finished))
+	if (!end->has_exit_code || !end->has_finished ||
+	    strcmp(end->reason, "ContainerStatusUnknown") == 0)
 		return;
-	c->exit_code = (int32_t)code;
-	c->finished_wall_ns = finished;
-	apijson_copy(reason, c->exit_reason, sizeof(c->exit_reason));
+	c->exit_code = end->exit_code;
+	c->finished_wall_ns = end->finished_wall_ns;
+	copy_text(end->reason, c->exit_reason, sizeof(c->exit_reason));
 	c->known |= META_CTR_EXIT;
-}
-
-static const json_t *terminated_of(const json_t *status, const char *state)
-{
-	return apijson_get(apijson_get(status, state), "terminated");
-}
-
-static void report(const struct lists *lists, const struct meta_container *c)
-{
-	lists->sink->container(lists->sink->userdata, c);
 }
 
 /* The container that the present one came after, if the status knows it: c as far as it is the
  * same. */
-static void report_former(const struct lists *lists, const struct meta_container *c,
-			  const json_t *last)
+static void report_former(const struct report *r, const struct meta_container *c,
+			  const struct podobj_container_state *last)
 {
-	const char *id = id_of(apijson_get(last, "containerID"));
+	const char *id = id_of(last->id);
 	struct meta_container former = *c;
 
 	if (!id || strcmp(id, c->id) == 0)
@@ -191,200 +220,130 @@ static void report_former(const struct lists *lists, const struct meta_container
 		former.attempt = c->attempt - 1;
 		former.known |= META_CTR_ATTEMPT;
 	}
-	read_exit(last, &former);
-	report(lists, &former);
+	take_exit(last, &former);
+	r->sink->container(r->sink->userdata, &former);
 }
 
 /* The status is of the container with the id it gives, or of none yet. While a container waits to
  * be restarted that is still the one that ended, whose end is in lastState then. */
-static void read_container_status(const json_t *status, struct meta_container *c)
+static void take_status(const struct podobj_status *status, struct meta_container *c)
 {
-	static const char *const states[] = {"state", "lastState"};
-	uint32_t in_spec = c->stop_signal;
-	const char *id = id_of(apijson_get(status, "containerID"));
-	int64_t restarts;
+	const struct podobj_container_state *const states[] = {&status->state, &status->last};
+	const char *id = id_of(status->id);
+	uint32_t signal = signal_of(status->stop_signal);
 
 	if (id)
 		strcpy(c->id, id);
-	if (apijson_integer(apijson_get(status, "restartCount"), &restarts) && restarts >= 0 &&
-	    restarts <= UINT32_MAX) {
-		c->attempt = (uint32_t)restarts;
+	if (status->has_restarts && status->restarts >= 0 && status->restarts <= UINT32_MAX) {
+		c->attempt = (uint32_t)status->restarts;
 		c->known |= META_CTR_ATTEMPT;
 	}
 	if (!c->image[0])
-		read_image(apijson_get(status, "image"), c->image);
-	c->stop_signal = read_signal(apijson_get(status, "stopSignal")) ?: in_spec;
+		copy_image(status->image, c->image);
+	if (signal)
+		c->stop_signal = signal;
 	for (size_t i = 0; id && i < 2 && !(c->known & META_CTR_EXIT); i++) {
-		const json_t *end = terminated_of(status, states[i]);
-		const char *ended = id_of(apijson_get(end, "containerID"));
+		const char *ended = id_of(states[i]->id);
 
 		if (ended && strcmp(ended, id) == 0)
-			read_exit(end, c);
+			take_exit(states[i], c);
 	}
 }
 
 /* sidecar: as struct meta_container has it. spec or status may be NULL. */
-static void report_container(const struct lists *lists, const json_t *spec, uint32_t sidecar,
-			     const json_t *status)
+static void report_container(const struct report *r, const struct podobj_container *spec,
+			     uint32_t sidecar, const struct podobj_status *status)
 {
 	struct meta_container c = {.source = META_KUBELET, .kind = META_KIND_CONTAINER};
 
-	apijson_copy(apijson_get(spec ?: status, "name"), c.name, sizeof(c.name));
+	copy_text(spec ? spec->name : status->name, c.name, sizeof(c.name));
 	if (!c.name[0])
 		return;
-	strcpy(c.pod_uid, lists->uid);
-	read_container_spec(spec, &c);
-	if (json_is_object(spec)) {
+	strcpy(c.pod_uid, r->uid);
+	if (spec) {
+		take_spec(spec, &c);
 		c.sidecar = sidecar;
 		c.known |= META_CTR_SIDECAR;
 	}
-	if (!json_is_object(status)) {
-		report(lists, &c);
-		return;
-	}
-	read_container_status(status, &c);
-	report(lists, &c);
-	report_former(lists, &c, terminated_of(status, "lastState"));
+	if (status)
+		take_status(status, &c);
+	r->sink->container(r->sink->userdata, &c);
+	if (status)
+		report_former(r, &c, &status->last);
 }
 
-/* An init container that is restarted always runs beside the others until they end. */
-static bool is_sidecar(const json_t *init)
+static void report_list(const struct report *r, const struct list *list)
 {
-	static const char *const always[] = {"Always", NULL};
-
-	return apijson_word(apijson_get(init, "restartPolicy"), always) != 0;
-}
-
-static void report_lists(const struct lists *lists)
-{
+	const uint32_t none = list->ephemerals ? META_EPHEMERAL : 0;
 	uint32_t sidecars = 0;
 
-	for (size_t i = 0; i < json_array_size(lists->specs); i++) {
-		const json_t *spec = json_array_get(lists->specs, i);
-
-		bool sidecar = lists->inits && is_sidecar(spec);
-		uint32_t none = lists->ephemerals ? META_EPHEMERAL : 0;
+	for (size_t i = 0; i < list->specs->n; i++) {
+		const struct podobj_container *spec = &list->specs->items[i];
+		bool sidecar = list->inits && podobj_is_sidecar(spec);
 
 		sidecars += sidecar;
-		report_container(lists, spec, sidecar ? sidecars : none,
-				 find(lists->status_of, spec));
+		report_container(r, spec, sidecar ? sidecars : none,
+				 find(&list->status_of, spec->name));
 	}
-	for (size_t i = 0; i < json_array_size(lists->statuses); i++) {
-		const json_t *status = json_array_get(lists->statuses, i);
+	for (size_t i = 0; i < list->statuses->n; i++) {
+		const struct podobj_status *status = &list->statuses->items[i];
 
-		if (!find(lists->spec_of, status))
-			report_container(lists, NULL, 0, status);
+		if (!find(&list->spec_of, status->name))
+			report_container(r, NULL, 0, status);
 	}
 }
-
-static const char *const container_kinds[][2] = {
-	{"initContainers", "initContainerStatuses"},
-	{"containers", "containerStatuses"},
-	{"ephemeralContainers", "ephemeralContainerStatuses"},
-};
 
 /*
  * Made, and reported with its id, or never made. One that the runtime has lost has no id, but ended
  * (convertToAPIContainerStatuses() in pkg/kubelet/kubelet_pods.go), and its process may live.
  */
-static bool is_accounted_for(const json_t *status)
+static bool is_accounted_for(const struct podobj_status *status)
 {
-	const json_t *id = apijson_get(status, "containerID");
-	int64_t restarts = 0;
-
-	if (!json_is_object(status))
+	if (!status || status->id_unreadable)
 		return false;
-	if (id && !(json_is_string(id) && json_string_length(id) == 0))
-		return id_of(id) != NULL;
-	apijson_integer(apijson_get(status, "restartCount"), &restarts);
-	return restarts == 0 && !terminated_of(status, "state") &&
-	       !terminated_of(status, "lastState");
+	if (*status->id)
+		return id_of(status->id) != NULL;
+	return status->restarts == 0 && status->state.kind != PODOBJ_TERMINATED &&
+	       status->last.kind != PODOBJ_TERMINATED;
 }
 
 /* Whether the status has the ids of all containers of the spec that were ever made. */
-static bool has_all_containers(const json_t *pod)
+static bool has_all_containers(const struct podobj_pod *pod, const struct list *lists)
 {
-	const json_t *spec = apijson_get(pod, "spec"), *status = apijson_get(pod, "status");
-	bool complete = json_array_size(apijson_get(spec, "containers")) > 0;
+	bool complete = pod->containers.n > 0;
 
-	for (size_t i = 0; complete && i < sizeof(container_kinds) / sizeof(container_kinds[0]);
-	     i++) {
-		const json_t *specs = apijson_get(spec, container_kinds[i][0]);
-		json_t *status_of = by_name(apijson_get(status, container_kinds[i][1]));
-
-		for (size_t j = 0; complete && j < json_array_size(specs); j++)
-			complete = is_accounted_for(find(status_of, json_array_get(specs, j)));
-		json_decref(status_of);
-	}
+	for (size_t i = 0; i < LISTS; i++)
+		for (size_t j = 0; complete && j < lists[i].specs->n; j++)
+			complete = is_accounted_for(
+				find(&lists[i].status_of, lists[i].specs->items[j].name));
 	return complete;
 }
 
-static void report_containers(const json_t *pod, const char *uid, const struct podjson_sink *sink)
-{
-	const json_t *spec = apijson_get(pod, "spec"), *status = apijson_get(pod, "status");
-
-	for (size_t i = 0; i < sizeof(container_kinds) / sizeof(container_kinds[0]); i++) {
-		struct lists lists = {
-			.specs = apijson_get(spec, container_kinds[i][0]),
-			.statuses = apijson_get(status, container_kinds[i][1]),
-			.uid = uid,
-			.inits = i == 0,
-			.ephemerals = i == 2,
-			.sink = sink,
-		};
-
-		lists.spec_of = by_name(lists.specs);
-		lists.status_of = by_name(lists.statuses);
-		report_lists(&lists);
-		json_decref(lists.spec_of);
-		json_decref(lists.status_of);
-	}
-}
-
-/* What a pod's JSON says of the pod itself. */
-
-static void read_uid(const json_t *value, char ret[static META_UID_MAX])
-{
-	if (json_is_string(value))
-		meta_uid_take(json_string_value(value), json_string_length(value), ret);
-}
+/* --- the pod itself --------------------------------------------------------------------------- */
 
 /*
  * The uid a pod's cgroup has: its own, but for a mirror, whose annotations have the static pod's
  * (pkg/kubelet/types/pod_update.go). That must be a hash, so that one who annotates a pod cannot
  * claim to be one that the API made.
  */
-static void read_identity(const json_t *metadata, struct podjson_pod *pod)
+static void take_identity(const struct podobj_pod *pod, struct meta_pod *meta)
 {
-	const json_t *annotations = apijson_get(metadata, "annotations");
-	const json_t *source = apijson_get(annotations, "kubernetes.io/config.source");
-	struct meta_pod *meta = &pod->meta;
+	const char *uid = pod->mirror ? pod->static_uid : pod->uid;
 
-	pod->mirror = apijson_get(annotations, "kubernetes.io/config.mirror") != NULL;
-	if (pod->mirror) {
-		read_uid(apijson_get(annotations, "kubernetes.io/config.hash"), meta->uid);
-		if (strlen(meta->uid) != CGPART_HASH_UID_LEN)
-			meta->uid[0] = '\0';
-	} else {
-		read_uid(apijson_get(metadata, "uid"), meta->uid);
-	}
-	apijson_time(apijson_get(annotations, "kubernetes.io/config.seen"), &pod->seen_wall_ns);
-	apijson_copy(apijson_get(metadata, "namespace"), meta->namespace_,
-		     sizeof(meta->namespace_));
-	apijson_copy(apijson_get(metadata, "name"), meta->name, sizeof(meta->name));
-	if (annotations && !json_is_object(annotations))
-		return;
-	if (source && !json_is_string(source) && !pod->mirror)
+	meta_uid_take(uid, strlen(uid), meta->uid);
+	if (pod->mirror && strlen(meta->uid) != CGPART_HASH_UID_LEN)
+		meta->uid[0] = '\0';
+	copy_text(pod->namespace_, meta->namespace_, sizeof(meta->namespace_));
+	copy_text(pod->name, meta->name, sizeof(meta->name));
+	if (pod->source_unreadable && !pod->mirror)
 		return;
 	meta->known |= META_POD_STATIC;
-	meta->is_static = pod->mirror || (source && strcmp(json_string_value(source), "api") != 0);
+	meta->is_static = pod->is_static;
 }
 
-static bool read_grace(const json_t *value, uint64_t *ret_ns)
+static bool take_grace(bool given, int64_t seconds, uint64_t *ret_ns)
 {
-	int64_t seconds;
-
-	if (!apijson_integer(value, &seconds) || seconds < 0)
+	if (!given || seconds < 0)
 		return false;
 	if (seconds > PODJSON_GRACE_MAX)
 		seconds = PODJSON_GRACE_MAX;
@@ -392,57 +351,40 @@ static bool read_grace(const json_t *value, uint64_t *ret_ns)
 	return true;
 }
 
-static void read_deletion(const json_t *metadata, struct meta_pod *meta)
+static void take_deletion(const struct podobj_pod *pod, struct meta_pod *meta)
 {
-	const json_t *stamp = apijson_get(metadata, "deletionTimestamp");
-
-	meta->deleting = apijson_time(stamp, &meta->deleted_wall_ns);
-	if (meta->deleting || !stamp)
+	meta->deleting = pod->deleting;
+	meta->deleted_wall_ns = pod->deleted_wall_ns;
+	if (!pod->deleted_unreadable)
 		meta->known |= META_POD_DELETING;
-	if (read_grace(apijson_get(metadata, "deletionGracePeriodSeconds"),
-		       &meta->deletion_grace_ns))
+	if (take_grace(pod->has_deletion_grace, pod->deletion_grace_s, &meta->deletion_grace_ns))
 		meta->known |= META_POD_DELETION_GRACE;
 }
 
-/* Whether any init container is restarted always; false, with *ret as it was, when the list makes
- * no sense. */
-static bool read_sidecars(const json_t *spec, bool *ret)
+/* Sidecars are known where the list of init containers makes sense. */
+static void take_pod_spec(const struct podobj_pod *pod, struct meta_pod *meta)
 {
-	const json_t *inits = apijson_get(spec, "initContainers");
-	bool any = false;
-
-	if (!json_is_object(spec) || (inits && !json_is_array(inits)))
-		return false;
-	for (size_t i = 0; i < json_array_size(inits); i++)
-		any |= is_sidecar(json_array_get(inits, i));
-	*ret = any;
-	return true;
-}
-
-static void read_spec(const json_t *spec, struct meta_pod *meta)
-{
-	static const char *const policies[] = {"Always", "OnFailure", "Never", NULL};
-
-	if (read_grace(apijson_get(spec, "terminationGracePeriodSeconds"), &meta->grace_ns))
+	if (take_grace(pod->has_grace, pod->grace_s, &meta->grace_ns))
 		meta->known |= META_POD_GRACE;
-	if (apijson_integer(apijson_get(spec, "priority"), &meta->priority))
+	meta->priority = pod->priority;
+	if (pod->has_priority)
 		meta->known |= META_POD_PRIORITY;
-	if (read_sidecars(spec, &meta->sidecars))
+	if (pod->has_spec && !pod->inits_unreadable)
 		meta->known |= META_POD_SIDECARS;
-	meta->restart_policy = apijson_word(apijson_get(spec, "restartPolicy"), policies);
+	for (size_t i = 0; i < pod->inits.n; i++)
+		meta->sidecars |= podobj_is_sidecar(&pod->inits.items[i]);
+	meta->restart_policy = pod->restart_policy;
 }
 
-static void read_ready(const json_t *status, struct meta_pod *meta)
+static void take_ready(const struct podobj_conditions *conditions, struct meta_pod *meta)
 {
-	static const char *const ready[] = {"Ready", NULL};
 	static const char *const states[] = {"True", "False", "Unknown", NULL};
-	const json_t *conditions = apijson_get(status, "conditions");
 
-	for (size_t i = 0; i < json_array_size(conditions); i++) {
-		const json_t *condition = json_array_get(conditions, i);
-		uint32_t state = apijson_word(apijson_get(condition, "status"), states);
+	for (size_t i = 0; i < conditions->n; i++) {
+		const struct podobj_condition *condition = &conditions->items[i];
+		uint32_t state = word_of(condition->status, states);
 
-		if (!apijson_word(apijson_get(condition, "type"), ready) || state == 0)
+		if (strcmp(condition->type, "Ready") != 0 || state == 0)
 			continue;
 		meta->known |= META_POD_READY;
 		meta->ready = state == 1;
@@ -450,7 +392,7 @@ static void read_ready(const json_t *status, struct meta_pod *meta)
 	}
 }
 
-static uint32_t read_end(const json_t *status)
+static uint32_t end_of(const char *reason)
 {
 	static const char *const reasons[] = {"Evicted",  "Preempting",	  "Terminated",
 					      "Shutdown", "NodeShutdown", "DeadlineExceeded",
@@ -463,73 +405,75 @@ static uint32_t read_end(const json_t *status)
 					META_END_SHUTDOWN,
 					META_END_DEADLINE};
 
-	return ends[apijson_word(apijson_get(status, "reason"), reasons)];
+	return ends[word_of(reason, reasons)];
 }
 
-static void read_status(const json_t *status, struct meta_pod *meta)
+static void take_pod_status(const struct podobj_pod_status *status, struct meta_pod *meta)
 {
 	static const char *const classes[] = {"Guaranteed", "Burstable", "BestEffort", NULL};
 	static const char *const phases[] = {"Pending", "Running", "Succeeded",
 					     "Failed",	"Unknown", NULL};
 
-	meta->qos = apijson_word(apijson_get(status, "qosClass"), classes);
-	meta->phase = apijson_word(apijson_get(status, "phase"), phases);
+	meta->qos = word_of(status->qos, classes);
+	meta->phase = word_of(status->phase, phases);
 	if (meta->phase == META_PHASE_FAILED)
-		meta->end = read_end(status);
-	read_ready(status, meta);
+		meta->end = end_of(status->reason);
+	take_ready(&status->conditions, meta);
 }
 
-/* The member's text, for as long as the JSON lives; NULL when it could be no name. */
-static const char *name_at(const json_t *object, const char *key)
+/* NULL when it could be no name. */
+static const char *name_of(const char *text)
 {
-	const json_t *value = apijson_get(object, key);
-
-	return json_string_length(value) < META_NAME_MAX ? json_string_value(value) : NULL;
+	return strlen(text) < META_NAME_MAX ? text : NULL;
 }
 
-static void read_workload(const json_t *metadata, const json_t *spec, struct meta_pod *meta)
+static void take_workload(const struct podobj_pod *pod, struct meta_pod *meta)
 {
-	const json_t *labels = apijson_get(metadata, "labels");
-	const json_t *owner = apijson_controller(metadata);
+	const struct podobj_labels *labels = &pod->labels;
 	struct workload_facts facts = {
 		.pod = meta->name,
-		.node = name_at(spec, "nodeName"),
-		.owner_kind = name_at(owner, "kind"),
-		.owner_api = name_at(owner, "apiVersion"),
-		.owner = name_at(owner, "name"),
+		.node = name_of(pod->node),
+		.owner_kind = name_of(pod->owner_kind),
+		.owner_api = name_of(pod->owner_api),
+		.owner = name_of(pod->owner),
 		.is_static = meta->is_static,
-		.template_hash = name_at(labels, "pod-template-hash"),
-		.statefulset_pod = name_at(labels, "statefulset.kubernetes.io/pod-name"),
-		.revision_hash = name_at(labels, "controller-revision-hash"),
-		.job = name_at(labels, "batch.kubernetes.io/job-name"),
+		.template_hash = name_of(labels->template_hash),
+		.statefulset_pod = name_of(labels->statefulset_pod),
+		.revision_hash = name_of(labels->revision_hash),
+		.job = name_of(labels->job),
 	};
 
-	if (!facts.job)
-		facts.job = name_at(labels, "job-name");
+	if (!facts.job || !*facts.job)
+		facts.job = name_of(labels->old_job);
 	workload_name(&facts, meta->workload);
 	workload_kind(&facts, meta->workload_kind);
 }
 
-bool podmeta_read(const json_t *json, const struct podjson_sink *sink)
+int podmeta_report(const struct podobj_pod *pod, struct arena *arena,
+		   const struct podjson_sink *sink)
 {
-	static const char *const kinds[] = {"Pod", NULL};
-	const json_t *kind = apijson_get(json, "kind"), *spec = apijson_get(json, "spec");
-	const json_t *metadata = apijson_get(json, "metadata");
-	struct podjson_pod pod = {.meta.source = META_KUBELET};
+	struct podjson_pod out = {
+		.meta.source = META_KUBELET,
+		.mirror = pod->mirror,
+		.seen_wall_ns = pod->seen_wall_ns,
+	};
+	struct report report = {.sink = sink, .uid = out.meta.uid};
+	int e;
 
-	/* The items of a PodList carry no kind. */
-	if (!json_is_object(metadata) || (kind && !apijson_word(kind, kinds)))
-		return false;
-	read_identity(metadata, &pod);
-	if (!pod.meta.uid[0])
-		return false;
-	read_deletion(metadata, &pod.meta);
-	read_spec(spec, &pod.meta);
-	read_status(apijson_get(json, "status"), &pod.meta);
-	read_workload(metadata, spec, &pod.meta);
-	if (has_all_containers(json))
-		pod.meta.known |= META_POD_CONTAINERS;
-	sink->pod(sink->userdata, &pod);
-	report_containers(json, pod.meta.uid, sink);
-	return true;
+	take_identity(pod, &out.meta);
+	if (!pod->has_metadata || !out.meta.uid[0])
+		return 1;
+	e = make_lists(pod, arena, report.lists);
+	if (e < 0)
+		return e;
+	take_deletion(pod, &out.meta);
+	take_pod_spec(pod, &out.meta);
+	take_pod_status(&pod->status, &out.meta);
+	take_workload(pod, &out.meta);
+	if (has_all_containers(pod, report.lists))
+		out.meta.known |= META_POD_CONTAINERS;
+	sink->pod(sink->userdata, &out);
+	for (size_t i = 0; i < LISTS; i++)
+		report_list(&report, &report.lists[i]);
+	return 0;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pod of a list, from what wire/kubernetes/pods left of its JSON to metadata. */
+/* One pod of a list or a stream, as it was read, to metadata. */
 #ifndef WIRE_KUBERNETES_POD_META_H
 #define WIRE_KUBERNETES_POD_META_H
 
-#include <jansson.h>
-
+#include "base/arena.h"
+#include "core/kubelet/pod.h"
 #include "wire/kubernetes/pods.h"
 
-/* Whether this is a pod with a uid; if so hands it and then its containers to the sink. */
-bool podmeta_read(const json_t *pod, const struct podjson_sink *sink);
+/* Hands it and then its containers to the sink; the arena is for what that takes. 0; 1: it has no
+ * uid; -ENOMEM. */
+int podmeta_report(const struct podobj_pod *pod, struct arena *arena,
+		   const struct podjson_sink *sink);
 
 #endif

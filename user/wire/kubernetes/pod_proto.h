@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pods as the kubelet's pods API carries them (KEP-4188): the core/v1 Pod in Kubernetes' protobuf,
- * in the events of a stream. A pod becomes the JSON that the API has of it, as far as that is read,
- * and wire/kubernetes/pod_meta reads that: what holds for wire/kubernetes/pods holds here.
+ * in the events of a stream. It is read by the same rows as its JSON: what holds for
+ * wire/kubernetes/pods holds here.
  */
 #ifndef WIRE_KUBERNETES_POD_PROTO_H
 #define WIRE_KUBERNETES_POD_PROTO_H

@@ -10,130 +10,7 @@
 #include "base/buf.h"
 #include "wire/json/walk.h"
 #include "wire/kubernetes/pod_meta.h"
-#include "wire/kubernetes/value.h"
-
-/* No text that is read is longer than this, an image that is to be cut included. */
-#define SCALAR_MAX 4096
-
-struct pick {
-	const char *name; /* NULL ends a list */
-	size_t len;
-	const struct pick
-		*below; /* NULL: the value itself, of objects and arrays only which it is */
-};
-
-#define PICK(name)		name, sizeof(name) - 1, NULL
-#define PICK_BELOW(name, below) name, sizeof(name) - 1, below
-
-static const struct pick labels[] = {
-	{PICK("pod-template-hash")},
-	{PICK("statefulset.kubernetes.io/pod-name")},
-	{PICK("controller-revision-hash")},
-	{PICK("batch.kubernetes.io/job-name")},
-	{PICK("job-name")},
-	{},
-};
-
-static const struct pick annotations[] = {
-	{PICK("kubernetes.io/config.hash")},
-	{PICK("kubernetes.io/config.mirror")},
-	{PICK("kubernetes.io/config.seen")},
-	{PICK("kubernetes.io/config.source")},
-	{},
-};
-
-static const struct pick owner[] = {
-	{PICK("apiVersion")}, {PICK("controller")}, {PICK("kind")}, {PICK("name")}, {},
-};
-
-static const struct pick metadata_picks[] = {
-	{PICK("uid")},
-	{PICK("namespace")},
-	{PICK("name")},
-	{PICK("deletionTimestamp")},
-	{PICK("deletionGracePeriodSeconds")},
-	{PICK_BELOW("labels", labels)},
-	{PICK_BELOW("annotations", annotations)},
-	{PICK_BELOW("ownerReferences", owner)},
-	{},
-};
-
-static const struct pick lifecycle[] = {
-	{PICK("preStop")},
-	{PICK("stopSignal")},
-	{},
-};
-
-static const struct pick probe[] = {
-	{PICK("terminationGracePeriodSeconds")},
-	{},
-};
-
-static const struct pick container[] = {
-	{PICK("name")},
-	{PICK("image")},
-	{PICK("restartPolicy")},
-	{PICK_BELOW("lifecycle", lifecycle)},
-	{PICK_BELOW("livenessProbe", probe)},
-	{PICK_BELOW("startupProbe", probe)},
-	{},
-};
-
-static const struct pick spec[] = {
-	{PICK("nodeName")},
-	{PICK("priority")},
-	{PICK("restartPolicy")},
-	{PICK("terminationGracePeriodSeconds")},
-	{PICK_BELOW("containers", container)},
-	{PICK_BELOW("initContainers", container)},
-	{PICK_BELOW("ephemeralContainers", container)},
-	{},
-};
-
-static const struct pick terminated[] = {
-	{PICK("containerID")}, {PICK("exitCode")}, {PICK("reason")}, {PICK("finishedAt")}, {},
-};
-
-static const struct pick state[] = {
-	{PICK_BELOW("terminated", terminated)},
-	{},
-};
-
-static const struct pick container_status[] = {
-	{PICK("name")},
-	{PICK("image")},
-	{PICK("containerID")},
-	{PICK("restartCount")},
-	{PICK("stopSignal")},
-	{PICK_BELOW("state", state)},
-	{PICK_BELOW("lastState", state)},
-	{},
-};
-
-static const struct pick condition[] = {
-	{PICK("type")},
-	{PICK("status")},
-	{},
-};
-
-static const struct pick status[] = {
-	{PICK("phase")},
-	{PICK("reason")},
-	{PICK("qosClass")},
-	{PICK_BELOW("conditions", condition)},
-	{PICK_BELOW("containerStatuses", container_status)},
-	{PICK_BELOW("initContainerStatuses", container_status)},
-	{PICK_BELOW("ephemeralContainerStatuses", container_status)},
-	{},
-};
-
-static const struct pick pod_picks[] = {
-	{PICK("kind")},
-	{PICK_BELOW("metadata", metadata_picks)},
-	{PICK_BELOW("spec", spec)},
-	{PICK_BELOW("status", status)},
-	{},
-};
+#include "wire/kubernetes/pod_rows.h"
 
 struct sieve {
 	struct jsonwalk in;
@@ -141,7 +18,7 @@ struct sieve {
 	unsigned int values;
 };
 
-static int sieve_object(struct sieve *s, const struct pick *picks);
+static int sieve_object(struct sieve *s, const struct apirow *rows);
 
 /* A value that nothing is picked from: a string, a number or a word as it is. What is in an object
  * or an array does not matter, only that it is one. */
@@ -153,24 +30,24 @@ static int sieve_plain(struct sieve *s)
 		return -EBADMSG;
 	if (*value.at == '{')
 		buf_adds(s->out, "{}");
-	else if (*value.at == '[' || value.len > SCALAR_MAX)
+	else if (*value.at == '[' || value.len > PODJSON_SCALAR_MAX)
 		buf_adds(s->out, "[]");
 	else
 		buf_add(s->out, value.at, value.len);
 	return 0;
 }
 
-static int sieve_value(struct sieve *s, const struct pick *picks)
+static int sieve_value(struct sieve *s, const struct apirow *rows)
 {
 	if (++s->values > PODJSON_VALUES_MAX)
 		return -E2BIG;
-	if (picks && jsonwalk_peek(&s->in) == '{')
-		return sieve_object(s, picks);
+	if (rows && jsonwalk_peek(&s->in) == '{')
+		return sieve_object(s, rows);
 	return sieve_plain(s);
 }
 
 /* Picks from each of its elements; an array in it stays empty, so that the depth has an end. */
-static int sieve_array(struct sieve *s, const struct pick *picks)
+static int sieve_array(struct sieve *s, const struct apirow *rows)
 {
 	if (++s->values > PODJSON_VALUES_MAX)
 		return -E2BIG;
@@ -183,7 +60,7 @@ static int sieve_array(struct sieve *s, const struct pick *picks)
 			return -EBADMSG;
 		if (!first)
 			buf_addc(s->out, ',');
-		r = sieve_value(s, picks);
+		r = sieve_value(s, rows);
 		if (r < 0)
 			return r;
 	}
@@ -191,38 +68,29 @@ static int sieve_array(struct sieve *s, const struct pick *picks)
 	return 0;
 }
 
-static const struct pick *find_pick(const struct pick *picks, const char *name, size_t len)
-{
-	for (; picks->name; picks++) {
-		if (picks->len == len && memcmp(picks->name, name, len) == 0)
-			return picks;
-	}
-	return NULL;
-}
-
 /* One member; *any says whether one was written before, or is now. */
-static int sieve_member(struct sieve *s, const struct pick *picks, bool *any)
+static int sieve_member(struct sieve *s, const struct apirow *rows, bool *any)
 {
 	struct jsonwalk_value name, value;
-	const struct pick *picked;
+	const struct apirow *row;
 
 	if (jsonwalk_peek(&s->in) != '"' || !jsonwalk_next(&s->in, &name) ||
 	    !jsonwalk_take(&s->in, ':'))
 		return -EBADMSG;
-	picked = find_pick(picks, name.at + 1, name.len - 2);
-	if (!picked)
+	row = apirows_find(rows, name.at + 1, name.len - 2);
+	if (!row)
 		return jsonwalk_next(&s->in, &value) ? 0 : -EBADMSG;
 	if (*any)
 		buf_addc(s->out, ',');
 	*any = true;
 	buf_add(s->out, name.at, name.len);
 	buf_addc(s->out, ':');
-	if (picked->below && jsonwalk_peek(&s->in) == '[')
-		return sieve_array(s, picked->below);
-	return sieve_value(s, picked->below);
+	if (row->rows && jsonwalk_peek(&s->in) == '[')
+		return sieve_array(s, row->rows);
+	return sieve_value(s, row->rows);
 }
 
-static int sieve_object(struct sieve *s, const struct pick *picks)
+static int sieve_object(struct sieve *s, const struct apirow *rows)
 {
 	bool any = false;
 
@@ -233,7 +101,7 @@ static int sieve_object(struct sieve *s, const struct pick *picks)
 
 		if (!first && !jsonwalk_take(&s->in, ','))
 			return -EBADMSG;
-		r = sieve_member(s, picks, &any);
+		r = sieve_member(s, rows, &any);
 		if (r < 0)
 			return r;
 	}
@@ -244,7 +112,7 @@ static int sieve_object(struct sieve *s, const struct pick *picks)
 static int sieve_pod(const char *text, size_t size, struct buf *out)
 {
 	struct sieve s = {.in = {.text = text, .size = size}, .out = out};
-	int r = sieve_value(&s, pod_picks);
+	int r = sieve_value(&s, podrows);
 
 	if (r == 0 && buf_error(out) < 0)
 		return buf_error(out);
@@ -346,6 +214,24 @@ static bool names(const struct podjson *walk, size_t from, size_t to, const char
 	return to - from == strlen(quoted) && memcmp(walk->in.text + from, quoted, to - from) == 0;
 }
 
+/* 0: reported; 1: it is none; -ENOMEM. */
+static int report_pod(const json_t *json, const struct podjson_sink *sink)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct podread reader = {.arena = &arena};
+	struct podobj_pod pod = {};
+	int r;
+
+	if (!podrows_is_pod(json))
+		return 1;
+	apirows_init(podrows, &pod);
+	r = apirows_read(&reader, json, podrows, &pod);
+	if (r < 0)
+		return r;
+	podrows_conclude(&pod);
+	return podmeta_report(&pod, &arena, sink);
+}
+
 /* Sieves, parses and reports the pod that these bytes are. 0: reported; 1: passed over; -ENOMEM. */
 static int report(struct podjson *walk, size_t from, size_t to, const struct podjson_sink *sink)
 {
@@ -354,7 +240,6 @@ static int report(struct podjson *walk, size_t from, size_t to, const struct pod
 	const size_t flags = JSON_DECODE_INT_AS_REAL;
 	json_error_t error = {};
 	json_t *pod;
-	bool is_pod;
 	int r;
 
 	if (sink->object) {
@@ -370,9 +255,9 @@ static int report(struct podjson *walk, size_t from, size_t to, const struct pod
 	pod = json_loadb(buf_str(&walk->sieved), walk->sieved.len, flags, &error);
 	if (!pod)
 		return json_error_code(&error) == json_error_out_of_memory ? -ENOMEM : 1;
-	is_pod = podmeta_read(pod, sink);
+	r = report_pod(pod, sink);
 	json_decref(pod);
-	return is_pod ? 0 : 1;
+	return r;
 }
 
 static int report_and_count(struct podjson *walk, size_t from, const struct podjson_sink *sink)

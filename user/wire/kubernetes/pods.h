@@ -23,9 +23,8 @@
 #include "base/cleanup.h"
 #include "core/names/meta.h"
 
-/* Limits of one pod: its bytes, and the number of values that are read. */
-#define PODJSON_POD_MAX	   ((size_t)2 << 20)
-#define PODJSON_VALUES_MAX 8192
+/* Limit of one pod: its bytes. Those of what is read of it are in wire/kubernetes/rows. */
+#define PODJSON_POD_MAX ((size_t)2 << 20)
 
 /* The longest grace period that is reported, in seconds: 31 years. A longer one is taken for it, so
  * that sums of them do not overflow; a negative one is unknown. */

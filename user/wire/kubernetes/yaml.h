@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "wire/kubernetes/value.h"
+#include "wire/kubernetes/rows.h"
 
 #define PODYAML_DEPTH_MAX 64
 

@@ -159,6 +159,16 @@ struct sandbox_view {
 	struct map annotations;
 };
 
+/* Of either message, where the members have other numbers and the same names. */
+#define SANDBOX_VIEW(m)                                                \
+	(&(const struct sandbox_view){                                 \
+		.id = (m)->id,                                         \
+		.metadata = (m)->metadata,                             \
+		.state = (m)->state,                                   \
+		.labels = {(m)->n_labels, (m)->labels},                \
+		.annotations = {(m)->n_annotations, (m)->annotations}, \
+	})
+
 /* A container in a list, and one whose status was asked. */
 struct container_view {
 	ProtobufCBinaryData id;
@@ -171,6 +181,18 @@ struct container_view {
 	struct map labels;
 	struct map annotations;
 };
+
+/* The id of its sandbox is in a list alone. */
+#define CONTAINER_VIEW(m, ...)                                                                 \
+	(&(const struct container_view){.id = (m)->id,                                         \
+					.metadata = (m)->metadata,                             \
+					.image = (m)->image,                                   \
+					.image_ref = (m)->image_ref,                           \
+					.image_id = (m)->image_id,                             \
+					.state = (m)->state,                                   \
+					.labels = {(m)->n_labels, (m)->labels},                \
+					.annotations = {(m)->n_annotations, (m)->annotations}, \
+					__VA_ARGS__})
 
 static void take(struct cri_item *item, ProtobufCBinaryData text, char *ret, size_t size)
 {
@@ -294,33 +316,6 @@ static bool fill_sandbox(const struct sandbox_view *view, const char *node, stru
 	return true;
 }
 
-static bool item_of_sandbox(const Cri__PodSandbox *sandbox, const char *node, struct cri_item *ret)
-{
-	struct sandbox_view view = {
-		.id = sandbox->id,
-		.metadata = sandbox->metadata,
-		.state = sandbox->state,
-		.labels = {sandbox->n_labels, sandbox->labels},
-		.annotations = {sandbox->n_annotations, sandbox->annotations},
-	};
-
-	return fill_sandbox(&view, node, ret);
-}
-
-static bool item_of_sandbox_status(const Cri__PodSandboxStatus *status, const char *node,
-				   struct cri_item *ret)
-{
-	struct sandbox_view view = {
-		.id = status->id,
-		.metadata = status->metadata,
-		.state = status->state,
-		.labels = {status->n_labels, status->labels},
-		.annotations = {status->n_annotations, status->annotations},
-	};
-
-	return fill_sandbox(&view, node, ret);
-}
-
 static bool is_digest(ProtobufCBinaryData text)
 {
 	return meta_is_digest((const char *)text.data, text.len);
@@ -385,37 +380,9 @@ static bool fill_container(const struct container_view *view, struct cri_item *r
 	return true;
 }
 
-static bool item_of_container(const Cri__Container *container, struct cri_item *ret)
-{
-	struct container_view view = {
-		.id = container->id,
-		.sandbox_id = container->pod_sandbox_id,
-		.metadata = container->metadata,
-		.image = container->image,
-		.image_ref = container->image_ref,
-		.image_id = container->image_id,
-		.state = container->state,
-		.labels = {container->n_labels, container->labels},
-		.annotations = {container->n_annotations, container->annotations},
-	};
-
-	return fill_container(&view, ret);
-}
-
 static bool item_of_status(const Cri__ContainerStatus *status, struct cri_item *ret)
 {
-	struct container_view view = {
-		.id = status->id,
-		.metadata = status->metadata,
-		.image = status->image,
-		.image_ref = status->image_ref,
-		.image_id = status->image_id,
-		.state = status->state,
-		.labels = {status->n_labels, status->labels},
-		.annotations = {status->n_annotations, status->annotations},
-	};
-
-	if (!fill_container(&view, ret))
+	if (!fill_container(CONTAINER_VIEW(status), ret))
 		return false;
 	ret->container.stop_signal = signal_of(status->stop_signal);
 	if (ret->state != CRI_STATE_EXITED)
@@ -528,8 +495,8 @@ static int read_sandbox(const Cri__ContainerEventResponse *event, const char *no
 			event->pod_sandbox_status.len, &message);
 	if (r < 0)
 		return r;
-	ret->has_sandbox =
-		item_of_sandbox_status((const Cri__PodSandboxStatus *)message, node, &ret->sandbox);
+	ret->has_sandbox = fill_sandbox(SANDBOX_VIEW((const Cri__PodSandboxStatus *)message), node,
+					&ret->sandbox);
 	return 0;
 }
 
@@ -656,6 +623,7 @@ static int read_entry(const struct cri_walk *walk, const struct field *field, st
 {
 	_cleanup_(grpc_arena_done) struct grpc_arena arena;
 	bool sandboxes = walk->method == CRI_SANDBOXES, filled;
+	const Cri__Container *container;
 	ProtobufCMessage *message;
 	int r;
 
@@ -665,10 +633,14 @@ static int read_entry(const struct cri_walk *walk, const struct field *field, st
 			field->bytes, field->len, &message);
 	if (r < 0)
 		return r;
-	if (sandboxes)
-		filled = item_of_sandbox((const Cri__PodSandbox *)message, walk->node, ret);
-	else
-		filled = item_of_container((const Cri__Container *)message, ret);
+	if (sandboxes) {
+		filled = fill_sandbox(SANDBOX_VIEW((const Cri__PodSandbox *)message), walk->node,
+				      ret);
+	} else {
+		container = (const Cri__Container *)message;
+		filled = fill_container(
+			CONTAINER_VIEW(container, .sandbox_id = container->pod_sandbox_id), ret);
+	}
 	return filled ? 0 : -EBADMSG;
 }
 
