@@ -2,6 +2,7 @@
 // A PID 1 that was killed and cannot end: a process that joined its pid namespace from outside has
 // ended, and its parent does not wait for it. On the hierarchies that this host has.
 #include "lib/box/hier.h"
+#include "lib/box/peek.h"
 #include "lib/claim.h"
 #include "lib/kernel/attach.h"
 #include "lib/kernel/judge.h"
@@ -68,8 +69,14 @@ static void is_let_go(struct fixture *f, const json_t *stop, const struct box *b
 	assert_int_equal(tracer_count(f->tracer, &want), 1);
 }
 
+static const struct box_spec alone = {.argv = BOX_ARGV("graceful")};
+/* The first thread has ended, as a zombie, before the one that the end is asked of. */
+static const struct box_spec leader_gone = {.prog = "crowd", .argv = BOX_ARGV("leader-gone")};
+/* It ends before the others, with them. */
+static const struct box_spec threads = {.prog = "stopper", .argv = BOX_ARGV("go")};
+
 /* reaped: the parent of what joined waits for it at once. */
-static void kill_one(struct fixture *f, int sig, bool reaped)
+static void kill_one(struct fixture *f, const struct box_spec *spec, int sig, bool reaped)
 {
 	struct truth truth = {.outcome = sig == SIGKILL ? "killed" : "graceful",
 			      .cause = sig == SIGKILL ? "no-grace" : "stop-signal",
@@ -82,7 +89,9 @@ static void kill_one(struct fixture *f, int sig, bool reaped)
 	struct box box;
 
 	attach_begin(f);
-	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
+	judge_start(f, spec, &box);
+	if (spec == &leader_gone)
+		assert_int_equal(peek_await_leader_gone(box.init_pid), 0);
 	assert_int_equal(box_exec(&f->tree, &box, "workload", true, BOX_ARGV("deaf"), &joined), 0);
 	judge_send(f, SEND_RUNTIME, &box, sig, &sent);
 	if (sig == SIGKILL)
@@ -156,16 +165,27 @@ static void it_is_said_that_it_is_not_reaped(void **state)
 {
 	struct fixture *f = judge_need(state);
 
-	kill_one(f, SIGKILL, false);
-	kill_one(f, SIGTERM, false);
+	kill_one(f, &alone, SIGKILL, false);
+	kill_one(f, &alone, SIGTERM, false);
 }
 
 static void one_whose_namespace_empties_is_complete(void **state)
 {
 	struct fixture *f = judge_need(state);
 
-	kill_one(f, SIGKILL, true);
-	kill_one(f, SIGTERM, true);
+	kill_one(f, &alone, SIGKILL, true);
+	kill_one(f, &alone, SIGTERM, true);
+	kill_one(f, &leader_gone, SIGKILL, true);
+}
+
+static void so_is_one_whose_leader_ended_first(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	kill_one(f, &leader_gone, SIGKILL, false);
+	kill_one(f, &leader_gone, SIGTERM, false);
+	kill_one(f, &threads, SIGKILL, false);
+	kill_one(f, &threads, SIGTERM, false);
 }
 
 /* A zombie: its own parent takes its time, and its pid namespace is empty. */
@@ -197,6 +217,8 @@ int main(void)
 		CLAIM("a PID 1 that what joined its pid namespace holds is not reaped, and the node "
 		      "is not empty",
 		      it_is_said_that_it_is_not_reaped),
+		CLAIM("so is one whose first thread ended before the last",
+		      so_is_one_whose_leader_ended_first),
 		CLAIM("so it is where its cgroup is removed before that is seen, or after",
 		      its_cgroup_may_be_removed),
 		CLAIM("one whose pid namespace empties is complete",

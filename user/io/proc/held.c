@@ -60,9 +60,10 @@ bool held_is(uint32_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
 
-	if (read_stat(pid, &stat) < 0 || !(stat.flags & PF_EXITING) || is_zombie(&stat))
+	if (read_stat(pid, &stat) < 0 || !(stat.flags & PF_EXITING))
 		return false;
-	return (!start_ns || stat.start_ns == start_ns - start_ns % TICK_NS) && is_pid1(pid);
+	return (!start_ns || stat.start_ns == start_ns - start_ns % TICK_NS) && is_pid1(pid) &&
+	       procfs_ends((pid_t)pid);
 }
 
 /* False: go on. */
