@@ -182,6 +182,7 @@ struct stop {
 	bool record_lost;      /* one about it was lost, whatever the counts say */
 	uint64_t left_ns;      /* init was moved, and its cgroup is empty; 0: it was not */
 	bool moved;	       /* ... and lived on */
+	bool again;	       /* that was reported, and it came back later */
 	bool probed;	       /* init was found gone without an exit record */
 	bool shedding;	       /* less is recorded of it now */
 	bool shed;	       /* ... or was, at some time of this init's life */
@@ -301,6 +302,13 @@ static inline bool stop_is_unseen_life(const struct stop *stop)
 {
 	return stop->state == STOP_IDLE && stop->counts.exits > stop->base.exits &&
 	       (stop->init_unseen || stop->counts.lost > stop->base.lost);
+}
+
+/* What tells a life from others of its container: when init started, or since when it is the init
+ * where that was not seen, or has a record already. */
+static inline uint64_t stop_life_ns(const struct stop *stop)
+{
+	return stop->init.pid && !stop->again ? stop->init.start_ns : stop->since_ns;
 }
 
 /* Its verdict was reported, and that its init is reaped is still to be. */
