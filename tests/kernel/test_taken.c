@@ -161,18 +161,21 @@ static void second_heard(void **state)
 
 static void reraised(void **state)
 {
-	static const char *const ways[] = {"inside", "unblocked", "after", "waited"};
+	static const char *const ways[] = {"inside", "unblocked", "after", "waited", "other"};
 	struct fixture *f = judge_need(state);
 	struct tracer_want again;
 	const json_t *rec;
 	struct box box;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < LEN(ways); i++) {
 		begin(f, &box, BOX_ARGV("reraises", ways[i]));
 		ask(f, &box, SEND_RUNTIME, SIGTERM);
 		await_done(&box);
 		again = (struct tracer_want){.type = "signal", .id = box.id, .nth = 1};
 		judge_match(tracer_await(f->tracer, &again), "{'deaf':false}");
+		if (!strcmp(ways[i], "other"))
+			judge_match(tracer_await(f->tracer, &again),
+				    "{'signal':{'name':'SIGINT'},'reason':'reraised'}");
 		rec = killed(f, &box);
 		judge_match(rec, "{'outcome':'killed','deaf':false,'reason':'reraised',"
 				 "'requests_total':1,'evidence':{'complete':true}}");

@@ -78,7 +78,7 @@ same_members() {
 		["durations"], ["group"], ["stop"], ["victim"], ["evidence"]][] | . as $path | $record |
 		getpath($path) | objects | "\($record.type) \($path | join("")): \(keys_unsorted | join(" "))"' \
 		./*.out | sort -u >"$work/members"
-	cut -d: -f1 "$work/members" | sort | uniq -d | grep -Ff - "$work/members" >"$work/why"
+	cut -d: -f1 "$work/members" | sort | uniq -d | sed 's|.*|^&:|' | grep -f - "$work/members" >"$work/why"
 	sed -n '/^\.Ss Common members/,/^\.Sh OUTCOME/{s/^\.\(It \)\?Cm //p}' ../../docs/graced-records.5 | tr -s ' ,' '\n' |
 		sort -u >"$work/page"
 	cut -d: -f2 "$work/members" | tr ' ' '\n' | grep . | sort -u | comm -23 - "$work/page" |

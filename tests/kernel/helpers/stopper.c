@@ -371,8 +371,9 @@ static void await_caught(void (*handler)(int sig))
 		sigsuspend(&none);
 }
 
-/* reraises inside|unblocked|after|waited: takes SIGTERM, restores the default action, and sends it
- * to itself, to die of it as others do: in its handler, after it, or after sigwait() */
+/* reraises inside|unblocked|after|waited|other: takes SIGTERM, restores the default action, and
+ * sends it to itself, to die of it as others do: in its handler, after it, or after sigwait().
+ * other: SIGINT instead, after it */
 static void reraises(char **args)
 {
 	sigset_t set = set_of(SIGTERM);
@@ -384,6 +385,9 @@ static void reraises(char **args)
 		sigwait(&set, &got);
 		raise(SIGTERM);
 		mask(SIG_UNBLOCK, SIGTERM);
+	} else if (!strcmp(args[0], "other")) {
+		await_caught(catch);
+		raise(SIGINT);
 	} else if (!strcmp(args[0], "after")) {
 		await_caught(catch);
 		signal(SIGTERM, SIG_DFL);

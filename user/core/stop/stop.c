@@ -161,7 +161,8 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	asked_queued(stop, sig);
 	if (sender->relation == RELATION_SELF && sig->result == RESULT_IGNORED &&
 	    stop_reraises(stop, sig->sig, sig->flags))
-		stop->hearing |= STOP_RERAISED;
+		stop->hearing |=
+			sig->sig == stop->request.number ? STOP_RERAISED : STOP_RAISED_OTHER;
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
@@ -627,7 +628,7 @@ static enum unheard in_vain(const struct stop *stop)
 			       : UNHEARD_CHILD_IGNORED;
 	if ((stop->hearing & trap) == trap)
 		return UNHEARD_TRAP;
-	return UNHEARD_NONE;
+	return stop->hearing & STOP_RAISED_OTHER ? UNHEARD_RERAISED : UNHEARD_NONE;
 }
 
 enum unheard stop_unheard(const struct stop *stop)

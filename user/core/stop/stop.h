@@ -101,6 +101,7 @@ enum stop_hearing {
 	STOP_RERAISED = 1 << 6,	     /* init took it, and sent it to itself again, in vain */
 	STOP_ENDS_IGNORED = 1 << 7,  /* it was not pending at the exit, and ignored by then */
 	STOP_FOLLOWED = 1 << 8,	     /* the kernel half says what became of the request */
+	STOP_RAISED_OTHER = 1 << 9,  /* init took it, and sent itself another one, in vain */
 	/* These two last as long as the stop, whichever request counts. */
 	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
 	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
@@ -269,7 +270,8 @@ void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns
 
 /*
  * Whether the number, sent by init to itself with the default action of PID 1 (flags as those of a
- * signal), repeats a request that init has taken: node, su and python do that to die of it.
+ * signal), is to end it after a request that it has taken: node, su and python send themselves that
+ * signal again, others another one.
  */
 bool stop_reraises(const struct stop *stop, uint32_t number, uint32_t flags);
 
