@@ -310,6 +310,40 @@ static void parent_death(void **state)
 	}
 }
 
+/* Without the shield of PID 1 it dies of what the kernel sends for its child, or its terminal. */
+static void by_child_or_terminal(void **state)
+{
+	static const struct {
+		const char *argv[3], *expected;
+	} rows[] = {
+		{{"exit-signal", "15"},
+		 "{'outcome':'crashed','cause':'same-container','exit':{'signal':15}}"},
+		{{"exit-signal", "9"},
+		 "{'outcome':'killed','cause':'same-container',"
+		 "'kill_signal':{'sender':{'kind':'pod'}},'exit':{'signal':9}}"},
+		{{"terminal", "\3"}, "{'outcome':'terminated','cause':'host','exit':{'signal':2}}"},
+		{{"terminal", "\34"}, "{'outcome':'terminated','cause':'host','exit':{'signal':3}}"},
+		{{"terminal", ""}, "{'outcome':'terminated','cause':'host','exit':{'signal':1}}"},
+	};
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		judge_start(
+			f,
+			&(struct box_spec){
+				.prog = "stopper", .argv = rows[i].argv, .host_pidns = true},
+			&box);
+		page_go(box.proc.page, 1);
+		rec = stop_of(f, &box);
+		judge_match(rec, rows[i].expected);
+		judge_match(rec, "{'evidence':{'complete':true}}");
+		if (!strcmp(rows[i].argv[0], "terminal"))
+			judge_match(rec, "{'stop_signal':null}");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +360,8 @@ int main(void)
 		CLAIM("a signal before the last exec is marked", before_exec),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
+		CLAIM("its child's exit signal is of its container, its terminal's no crash",
+		      by_child_or_terminal),
 		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),
 	};
 

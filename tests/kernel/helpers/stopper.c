@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -466,6 +467,36 @@ static void orphaned(char **args)
 	pause_forever();
 }
 
+/* exit-signal NUMBER: a child of that exit signal ends at go 1 */
+static void exit_signal(char **args)
+{
+	if (!syscall(SYS_clone, (unsigned long)atoi(args[0]), 0, 0, 0, 0)) {
+		page_await_go(page, 1);
+		_exit(0);
+	}
+	page_ready(page);
+	pause_forever();
+}
+
+/* terminal KEY: that character is typed at its own terminal at go 1; "": the terminal hangs up */
+static void terminal(char **args)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave = -1;
+
+	setsid();
+	if (master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)
+		slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+		_exit(122);
+	page_ready(page);
+	page_await_go(page, 1);
+	if (*args[0] && write(master, args[0], 1) != 1)
+		_exit(123);
+	if (!*args[0])
+		close(master);
+	pause_forever();
+}
+
 /* run PROGRAM [ARGUMENT ...]: another program, which says ready itself (a byte to READY_FD) */
 static void run(char **args)
 {
@@ -499,6 +530,8 @@ static const struct {
 	{"execs", execs, 0},
 	{"kills", kills, 0},
 	{"orphaned", orphaned, 1},
+	{"exit-signal", exit_signal, 1},
+	{"terminal", terminal, 1},
 	{"run", run, 1},
 };
 

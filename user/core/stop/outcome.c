@@ -8,6 +8,7 @@
 #define ROW_8A	OUTCOME_ROW_8A
 #define ROW_16A OUTCOME_ROW_16A
 #define ROW_20A OUTCOME_ROW_20A
+#define ROW_20B OUTCOME_ROW_20B
 #define ROW_25A OUTCOME_ROW_25A
 #define ROW_8D	OUTCOME_ROW_8D
 
@@ -166,6 +167,11 @@ static bool crash_parent(facts_ptr f)
 	return died_of(f) && f->fatal_from == RELATION_PARENT;
 }
 
+static bool ended_at_terminal(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_TERMINAL;
+}
+
 static bool crash_kernel(facts_ptr f)
 {
 	return died_of(f) && f->fatal_from == RELATION_KERNEL;
@@ -258,6 +264,7 @@ static const struct {
 	{19, crash_unknown, OUTCOME_CRASHED, CAUSE_UNKNOWN},
 	{20, crash_self, OUTCOME_CRASHED, CAUSE_SELF},
 	{ROW_20A, crash_parent, OUTCOME_TERMINATED, CAUSE_PARENT_DEATH},
+	{ROW_20B, ended_at_terminal, OUTCOME_TERMINATED, CAUSE_HOST},
 	{21, crash_kernel, OUTCOME_CRASHED, CAUSE_KERNEL},
 	{22, crash_same_container, OUTCOME_CRASHED, CAUSE_SAME_CONTAINER},
 	{23, crash_same_pod, OUTCOME_CRASHED, CAUSE_SAME_POD},

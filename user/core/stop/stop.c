@@ -360,7 +360,8 @@ static bool cgroup_unknown(const struct stop_signal *s)
 {
 	const struct sender *from = &s->sender;
 
-	if (!s->seen || from->relation == RELATION_SELF || from->relation == RELATION_KERNEL)
+	if (!s->seen || from->relation == RELATION_SELF || from->relation == RELATION_KERNEL ||
+	    from->relation == RELATION_TERMINAL)
 		return false;
 	return from->node ? !from->node->path : from->proc.watch_id != 0;
 }
