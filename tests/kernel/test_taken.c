@@ -322,7 +322,8 @@ static void by_child_or_terminal(void **state)
 		 "{'outcome':'killed','cause':'same-container',"
 		 "'kill_signal':{'sender':{'kind':'pod'}},'exit':{'signal':9}}"},
 		{{"terminal", "\3"}, "{'outcome':'terminated','cause':'host','exit':{'signal':2}}"},
-		{{"terminal", "\34"}, "{'outcome':'terminated','cause':'host','exit':{'signal':3}}"},
+		{{"terminal", "\34"},
+		 "{'outcome':'terminated','cause':'host','exit':{'signal':3}}"},
 		{{"terminal", ""}, "{'outcome':'terminated','cause':'host','exit':{'signal':1}}"},
 	};
 	struct fixture *f = judge_need(state);
@@ -330,11 +331,10 @@ static void by_child_or_terminal(void **state)
 	struct box box;
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		judge_start(
-			f,
-			&(struct box_spec){
-				.prog = "stopper", .argv = rows[i].argv, .host_pidns = true},
-			&box);
+		judge_start(f,
+			    &(struct box_spec){
+				    .prog = "stopper", .argv = rows[i].argv, .host_pidns = true},
+			    &box);
 		page_go(box.proc.page, 1);
 		rec = stop_of(f, &box);
 		judge_match(rec, rows[i].expected);

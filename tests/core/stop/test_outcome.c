@@ -16,15 +16,15 @@
 #define ROW_8A	     OUTCOME_ROW_8A
 #define ROW_16A	     OUTCOME_ROW_16A
 #define ROW_20A	     OUTCOME_ROW_20A
-#define ROW_20B	     OUTCOME_ROW_20B
+#define ROW_17A	     OUTCOME_ROW_17A
 #define ROW_25A	     OUTCOME_ROW_25A
 #define ROW_8D	     OUTCOME_ROW_8D
 
 /* The rows as they stand in the table. */
 static const int order[] = {
-	1,  2,	3,  4,	5,  ROW_5A,  6,	 7,	  ROW_7A,  8,  ROW_8D, ROW_8A, 9,
-	10, 11, 12, 13, 14, 15,	     16, ROW_16A, 17,	   18, 19,     20,     ROW_20A,
-	ROW_20B, 21, 22, 23, 24, 25, ROW_25A, 26, 27,	  ROW_27A, 28, 29,
+	1,	 2,  3,	 4,  5,	 ROW_5A, 6,	  7,	   ROW_7A, 8,	    ROW_8D, ROW_8A, 9,
+	10,	 11, 12, 13, 14, 15,	 16,	  ROW_16A, 17,	   ROW_17A, 18,	    19,	    20,
+	ROW_20A, 21, 22, 23, 24, 25,	 ROW_25A, 26,	   27,	   ROW_27A, 28,	    29,
 };
 
 #define ROWS ((int)LEN(order))
@@ -165,6 +165,10 @@ static const struct {
 	 OUTCOME_TERMINATED,
 	 CAUSE_STOP_SIGNAL,
 	 {.status_seen = true, .status = 15, .request_open = true, .request_sigs = SIG_BIT(15)}},
+	{ROW_17A,
+	 OUTCOME_TERMINATED,
+	 CAUSE_HOST,
+	 {.status_seen = true, .status = 2, .fatal_from = RELATION_TERMINAL}},
 	{18,
 	 OUTCOME_CRASHED,
 	 CAUSE_SELF,
@@ -178,10 +182,6 @@ static const struct {
 	 OUTCOME_TERMINATED,
 	 CAUSE_PARENT_DEATH,
 	 {.status_seen = true, .status = 10, .fatal_from = RELATION_PARENT}},
-	{ROW_20B,
-	 OUTCOME_TERMINATED,
-	 CAUSE_HOST,
-	 {.status_seen = true, .status = 2, .fatal_from = RELATION_TERMINAL}},
 	{21,
 	 OUTCOME_CRASHED,
 	 CAUSE_KERNEL,
@@ -498,7 +498,7 @@ static bool holds_between(const struct outcome_facts *f, int row)
 		return holds(f, 17) && f->request_parent;
 	case ROW_20A:
 		return s && f->fatal_from == RELATION_PARENT;
-	case ROW_20B:
+	case ROW_17A:
 		return s && f->fatal_from == RELATION_TERMINAL;
 	case ROW_25A:
 		return holds(f, 26) && f->request_parent;

@@ -134,7 +134,7 @@ struct outcome_facts {
 #define OUTCOME_ROW_25A 35
 #define OUTCOME_ROW_8D	36
 #define OUTCOME_ROW_8A	37
-#define OUTCOME_ROW_20B 38
+#define OUTCOME_ROW_17A 38
 
 /* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {
