@@ -6,6 +6,7 @@
 #include "lib/claim.h"
 #include "lib/kernel/attach.h"
 #include "lib/kernel/judge.h"
+#include "lib/patience.h"
 #include "lib/run.h"
 
 #include <signal.h>
@@ -188,6 +189,44 @@ static void so_is_one_whose_leader_ended_first(void **state)
 	kill_one(f, &threads, SIGTERM, false);
 }
 
+static pid_t await_child(pid_t pid)
+{
+	pid_t child = 0;
+
+	for (int i = 0; i < PATIENCE_S * 100 && !child; i++) {
+		child = peek_first_child(pid);
+		usleep(10000);
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+/* PID 1 waits for that of a namespace below, and that one for what joined it. */
+static void what_holds_it_may_be_below(void **state)
+{
+	static const char script[] = "unshare -pf sleep 1000 & echo r >&4; exec 4>&-; wait";
+	struct fixture *f = judge_need(state);
+	struct proc joined;
+	struct box box, below;
+	struct sent sent;
+
+	attach_begin(f);
+	judge_start(f,
+		    &(struct box_spec){.prog = "stopper",
+				       .argv = BOX_ARGV("run", "/bin/sh", "-c", script)},
+		    &box);
+	below = box;
+	below.proc.pid = await_child(await_child(box.init_pid));
+	assert_int_equal(box_exec(&f->tree, &below, "workload", true, BOX_ARGV("deaf"), &joined),
+			 0);
+	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+	is_held_by(tracer_await_stop(f->tracer, &box), &joined);
+	proc_free(&joined);
+	assert_int_equal(proc_wait(&box.proc, &(struct proc_end){}), 0);
+	assert_int_equal(box_remove(&box), 0);
+	attach_end(f);
+}
+
 /* A zombie: its own parent takes its time, and its pid namespace is empty. */
 static void a_slow_parent_is_no_such_thing(void **state)
 {
@@ -219,6 +258,8 @@ int main(void)
 		      it_is_said_that_it_is_not_reaped),
 		CLAIM("so is one whose first thread ended before the last",
 		      so_is_one_whose_leader_ended_first),
+		CLAIM("what holds it is found in a pid namespace below, too",
+		      what_holds_it_may_be_below),
 		CLAIM("so it is where its cgroup is removed before that is seen, or after",
 		      its_cgroup_may_be_removed),
 		CLAIM("one whose pid namespace empties is complete",
