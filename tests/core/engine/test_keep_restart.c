@@ -375,9 +375,8 @@ static void test_moved(void **state)
 		world_timer(&w, SEC(71));
 		assert_int_equal(world_count(&w, RECORD_STOP), 1);
 		assert_int_equal(world_stop(&w)->exit.status, 9);
-		assert_int_equal(world_stop(&w)->gaps, !before && at_once
-							       ? GAP(DAEMON_DOWN)
-							       : GAP(ATTACHED_LATE));
+		assert_int_equal(world_stop(&w)->gaps,
+				 !before && at_once ? GAP(DAEMON_DOWN) : GAP(ATTACHED_LATE));
 		world_close(&w);
 	}
 }
@@ -726,7 +725,8 @@ int main(void)
 		CLAIM("the next life begins with what was suppressed in all",
 		      test_suppressed_before_next),
 		CLAIM("a stop signal from its own container is known after a restart", test_inside),
-		CLAIM("the end of an init that was moved out and came back is reported", test_moved),
+		CLAIM("the end of an init that was moved out and came back is reported",
+		      test_moved),
 		CLAIM("a signal that may be the stop is known after a restart", test_candidate),
 		CLAIM("... and refused where it cannot be one", test_candidate_refused),
 		CLAIM("the id of a life without an init is the same after a restart",

@@ -63,11 +63,12 @@ static void test_released(void **state)
 	record.shutdown.step.holders = HOLDERS;
 	record.shutdown.step.n_holders = 9;
 	record.shutdown.step.n_listed = 2;
-	assert_json(&record, HEAD "\"event\":\"released\"," STATE
-				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
-				  "\"reason\":\"limit\",\"others\":9,\"holders\":["
-				  "{\"who\":\"kubelet\",\"uid\":0,\"pid\":812},"
-				  "{\"who\":\"quo\\\"te\\n\",\"uid\":1000,\"pid\":7}]," NOTHING_MORE);
+	assert_json(&record,
+		    HEAD "\"event\":\"released\"," STATE
+			 "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
+			 "\"reason\":\"limit\",\"others\":9,\"holders\":["
+			 "{\"who\":\"kubelet\",\"uid\":0,\"pid\":812},"
+			 "{\"who\":\"quo\\\"te\\n\",\"uid\":1000,\"pid\":7}]," NOTHING_MORE);
 }
 
 static void test_statuses(void **state)
