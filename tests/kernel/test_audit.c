@@ -232,6 +232,14 @@ static void what_keeps_a_container_is_not_its_app(void **state)
 			 "'worker':{'comm':'sh','ns_pid':2}}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
+		/* Behind what started it. */
+		{{"run", "/bin/sh", "-c",
+		  "sh -c 'sh -c \"timeout 1000 sleep 1000; true\"; true' & " READY
+		  "exec sleep 1000"},
+		 .in_call = SYS_clock_nanosleep,
+		 .says = "{'verdict':'deaf','reason':'placeholder','worker':{'comm':'timeout'}}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
 		{{"run", "/bin/sh", "-c", WORKER WORKER READY "exec sleep 1000"},
 		 .in_call = SYS_clock_nanosleep,
 		 .says = "{'verdict':'deaf','reason':'placeholder','worker':null}",

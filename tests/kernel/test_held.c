@@ -2,9 +2,11 @@
 // A PID 1 that was killed and cannot end: a process that joined its pid namespace from outside has
 // ended, and its parent does not wait for it. On the hierarchies that this host has.
 #include "lib/box/hier.h"
+#include "lib/box/peek.h"
 #include "lib/claim.h"
 #include "lib/kernel/attach.h"
 #include "lib/kernel/judge.h"
+#include "lib/patience.h"
 #include "lib/run.h"
 
 #include <signal.h>
@@ -68,8 +70,14 @@ static void is_let_go(struct fixture *f, const json_t *stop, const struct box *b
 	assert_int_equal(tracer_count(f->tracer, &want), 1);
 }
 
+static const struct box_spec alone = {.argv = BOX_ARGV("graceful")};
+/* The first thread has ended, as a zombie, before the one that the end is asked of. */
+static const struct box_spec leader_gone = {.prog = "crowd", .argv = BOX_ARGV("leader-gone")};
+/* It ends before the others, with them. */
+static const struct box_spec threads = {.prog = "stopper", .argv = BOX_ARGV("go")};
+
 /* reaped: the parent of what joined waits for it at once. */
-static void kill_one(struct fixture *f, int sig, bool reaped)
+static void kill_one(struct fixture *f, const struct box_spec *spec, int sig, bool reaped)
 {
 	struct truth truth = {.outcome = sig == SIGKILL ? "killed" : "graceful",
 			      .cause = sig == SIGKILL ? "no-grace" : "stop-signal",
@@ -82,7 +90,9 @@ static void kill_one(struct fixture *f, int sig, bool reaped)
 	struct box box;
 
 	attach_begin(f);
-	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box);
+	judge_start(f, spec, &box);
+	if (spec == &leader_gone)
+		assert_int_equal(peek_await_leader_gone(box.init_pid), 0);
 	assert_int_equal(box_exec(&f->tree, &box, "workload", true, BOX_ARGV("deaf"), &joined), 0);
 	judge_send(f, SEND_RUNTIME, &box, sig, &sent);
 	if (sig == SIGKILL)
@@ -156,16 +166,65 @@ static void it_is_said_that_it_is_not_reaped(void **state)
 {
 	struct fixture *f = judge_need(state);
 
-	kill_one(f, SIGKILL, false);
-	kill_one(f, SIGTERM, false);
+	kill_one(f, &alone, SIGKILL, false);
+	kill_one(f, &alone, SIGTERM, false);
 }
 
 static void one_whose_namespace_empties_is_complete(void **state)
 {
 	struct fixture *f = judge_need(state);
 
-	kill_one(f, SIGKILL, true);
-	kill_one(f, SIGTERM, true);
+	kill_one(f, &alone, SIGKILL, true);
+	kill_one(f, &alone, SIGTERM, true);
+	kill_one(f, &leader_gone, SIGKILL, true);
+}
+
+static void so_is_one_whose_leader_ended_first(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	kill_one(f, &leader_gone, SIGKILL, false);
+	kill_one(f, &leader_gone, SIGTERM, false);
+	kill_one(f, &threads, SIGKILL, false);
+	kill_one(f, &threads, SIGTERM, false);
+}
+
+static pid_t await_child(pid_t pid)
+{
+	pid_t child = 0;
+
+	for (int i = 0; i < PATIENCE_S * 100 && !child; i++) {
+		child = peek_first_child(pid);
+		usleep(10000);
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+/* PID 1 waits for that of a namespace below, and that one for what joined it. */
+static void what_holds_it_may_be_below(void **state)
+{
+	static const char script[] = "unshare -pf sleep 1000 & echo r >&4; exec 4>&-; wait";
+	struct fixture *f = judge_need(state);
+	struct proc joined;
+	struct box box, below;
+	struct sent sent;
+
+	attach_begin(f);
+	judge_start(f,
+		    &(struct box_spec){.prog = "stopper",
+				       .argv = BOX_ARGV("run", "/bin/sh", "-c", script)},
+		    &box);
+	below = box;
+	below.proc.pid = await_child(await_child(box.init_pid));
+	assert_int_equal(box_exec(&f->tree, &below, "workload", true, BOX_ARGV("deaf"), &joined),
+			 0);
+	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+	is_held_by(tracer_await_stop(f->tracer, &box), &joined);
+	proc_free(&joined);
+	assert_int_equal(proc_wait(&box.proc, &(struct proc_end){}), 0);
+	assert_int_equal(box_remove(&box), 0);
+	attach_end(f);
 }
 
 /* A zombie: its own parent takes its time, and its pid namespace is empty. */
@@ -197,6 +256,10 @@ int main(void)
 		CLAIM("a PID 1 that what joined its pid namespace holds is not reaped, and the node "
 		      "is not empty",
 		      it_is_said_that_it_is_not_reaped),
+		CLAIM("so is one whose first thread ended before the last",
+		      so_is_one_whose_leader_ended_first),
+		CLAIM("what holds it is found in a pid namespace below, too",
+		      what_holds_it_may_be_below),
 		CLAIM("so it is where its cgroup is removed before that is seen, or after",
 		      its_cgroup_may_be_removed),
 		CLAIM("one whose pid namespace empties is complete",

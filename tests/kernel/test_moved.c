@@ -132,6 +132,50 @@ static void outside_it_is_not_followed(void **state)
 	move_out(f, MOVED_BETWEEN, true);
 }
 
+/* Out of containers until that is reported, and back. again: and out once more, where it ends. */
+static void come_back(struct fixture *f, bool host_pidns, bool again)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV("deaf"), .host_pidns = host_pidns};
+	struct proc_end end;
+	const json_t *rec;
+	struct sent sent;
+	struct box box;
+
+	attach_begin(f);
+	judge_start(f, &spec, &box);
+	assert_int_equal(cg_enter(f->tree.root, box.init_pid), 0);
+	judge_match(tracer_await_stop(f->tracer, &box),
+		    "{'outcome':'unknown','evidence':{'gaps':['exit-unseen','init-moved']}}");
+	assert_int_equal(cg_enter(box.dir, box.init_pid), 0);
+	if (again)
+		assert_int_equal(cg_enter(f->tree.root, box.init_pid), 0);
+	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	if (!again) {
+		const struct tracer_want want = {.type = "stop", .cgroup = box.path, .nth = 1};
+
+		rec = tracer_await(f->tracer, &want);
+		judge_match(rec, host_pidns ? "{'outcome':'killed','exit':{'signal':9},'evidence':"
+					      "{'gaps':['attached-late','init-guessed']}}"
+					    : "{'outcome':'killed','exit':{'signal':9},"
+					      "'evidence':{'gaps':['attached-late']}}");
+		assert_string_not_equal(jrec_text(rec, "id"),
+					jrec_text(tracer_await_stop(f->tracer, &box), "id"));
+	}
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(count_at(f, box.path), again ? 1 : 2);
+	attach_end(f);
+}
+
+static void its_end_is_reported_where_it_came_back(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	come_back(f, false, false);
+	come_back(f, true, false);
+	come_back(f, false, true);
+}
+
 /* It is in its container all the time. */
 static void below_its_container_nothing_changes(void **state)
 {
@@ -171,6 +215,8 @@ int main(void)
 		      its_life_is_reported_where_it_ends),
 		CLAIM("the end of one that is moved out of containers is unseen, and that is said",
 		      outside_it_is_not_followed),
+		CLAIM("one that comes back when that was reported has a record of its end",
+		      its_end_is_reported_where_it_came_back),
 		CLAIM("one that is moved below its container is followed",
 		      below_its_container_nothing_changes),
 	};

@@ -164,18 +164,21 @@ static void second_heard(void **state)
 
 static void reraised(void **state)
 {
-	static const char *const ways[] = {"inside", "unblocked", "after", "waited"};
+	static const char *const ways[] = {"inside", "unblocked", "after", "waited", "other"};
 	struct fixture *f = judge_need(state);
 	struct tracer_want again;
 	const json_t *rec;
 	struct box box;
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < LEN(ways); i++) {
 		begin(f, &box, BOX_ARGV("reraises", ways[i]));
 		ask(f, &box, SEND_RUNTIME, SIGTERM);
 		await_done(&box);
 		again = (struct tracer_want){.type = "signal", .id = box.id, .nth = 1};
 		judge_match(tracer_await(f->tracer, &again), "{'deaf':false}");
+		if (!strcmp(ways[i], "other"))
+			judge_match(tracer_await(f->tracer, &again),
+				    "{'signal':{'name':'SIGINT'},'reason':'reraised'}");
 		rec = killed(f, &box);
 		judge_match(rec, "{'outcome':'killed','deaf':false,'reason':'reraised',"
 				 "'requests_total':1,'evidence':{'complete':true}}");
@@ -427,6 +430,40 @@ static void parent_death(void **state)
 	}
 }
 
+/* Without the shield of PID 1 it dies of what the kernel sends for its child, or its terminal. */
+static void by_child_or_terminal(void **state)
+{
+	static const struct {
+		const char *argv[3], *expected;
+	} rows[] = {
+		{{"exit-signal", "15"},
+		 "{'outcome':'crashed','cause':'same-container','exit':{'signal':15}}"},
+		{{"exit-signal", "9"},
+		 "{'outcome':'killed','cause':'same-container',"
+		 "'kill_signal':{'sender':{'kind':'pod'}},'exit':{'signal':9}}"},
+		{{"terminal", "\3"}, "{'outcome':'terminated','cause':'host','exit':{'signal':2}}"},
+		{{"terminal", "\34"},
+		 "{'outcome':'terminated','cause':'host','exit':{'signal':3}}"},
+		{{"terminal", ""}, "{'outcome':'terminated','cause':'host','exit':{'signal':1}}"},
+	};
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		judge_start(f,
+			    &(struct box_spec){
+				    .prog = "stopper", .argv = rows[i].argv, .host_pidns = true},
+			    &box);
+		page_go(box.proc.page, 1);
+		rec = stop_of(f, &box);
+		judge_match(rec, rows[i].expected);
+		judge_match(rec, "{'evidence':{'complete':true}}");
+		if (!strcmp(rows[i].argv[0], "terminal"))
+			judge_match(rec, "{'stop_signal':null}");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,6 +484,8 @@ int main(void)
 		      before_exec),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
+		CLAIM("its child's exit signal is of its container, its terminal's no crash",
+		      by_child_or_terminal),
 		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),
 	};
 

@@ -71,12 +71,29 @@ complete() {
 	[[ ! -s $work/why ]]
 }
 
+# graced-records(5): "Every member is always there, in the same order". The members of each type and
+# of what is in it, as far as it is no variant, are the same in all records; and the page has them.
+same_members() {
+	jq -r '. as $record | [[], ["pod"], ["container"], ["process"], ["stop_signal"], ["exit"], ["stages"],
+		["durations"], ["group"], ["stop"], ["victim"], ["evidence"]][] | . as $path | $record |
+		getpath($path) | objects | "\($record.type) \($path | join("")): \(keys_unsorted | join(" "))"' \
+		./*.out | sort -u >"$work/members"
+	cut -d: -f1 "$work/members" | sort | uniq -d | sed 's|.*|^&:|' | grep -f - "$work/members" >"$work/why"
+	sed -n '/^\.Ss Common members/,/^\.Sh OUTCOME/{s/^\.\(It \)\?Cm //p}' ../../docs/graced-records.5 | tr -s ' ,' '\n' |
+		sort -u >"$work/page"
+	cut -d: -f2 "$work/members" | tr ' ' '\n' | grep . | sort -u | comm -23 - "$work/page" |
+		sed 's/^/not in the page: /' >>"$work/why"
+	[[ -s $work/members && ! -s $work/why ]]
+}
+
 if (($#)); then
 	names=("$@")
 else
 	mapfile -t names < <(printf '%s\n' *.rec | LC_ALL=C sort | sed 's/\.rec$//')
 	complete
 	result $? "every row of the decision table is replayed, and no golden is alone"
+	same_members
+	result $? "every member is always there, in the same order, and in graced-records(5)"
 fi
 for name in "${names[@]}"; do
 	scenario "$name"

@@ -20,6 +20,7 @@ a capability that is missing is told, and the feature that lacks it: a warning w
 without CAP_BPF or CAP_PERFMON tracing is told to be out of reach, and is
 CAP_SYS_ADMIN stands in for CAP_BPF and CAP_PERFMON
 no CAP_SYS_ADMIN is needed, and the kernel's BPF statistics cannot be switched on
+what reads the kernel's records does not start with another clock than theirs
 the capabilities that check asks for are those the unit and the manifest grant
 a line for a feature is as well an object of JSON
 each BPF program of the kernel half has a line, the reap hook on_reap among them
@@ -89,6 +90,15 @@ with -sys_admin "$graced" trace --duration 1ms
 	! grep -q bpf_enable_stats "$tmp/symbols"
 claim "no CAP_SYS_ADMIN is needed, and the kernel's BPF statistics cannot be switched on" $?
 
+bad=0
+for command in trace run "record $tmp/recording"; do
+	with +all unshare -Tf --boottime 1000 "$graced" $command
+	((rc == 1)) && grep -q 'not the host.s time namespace' "$err" || bad=1
+done
+with +all unshare -T "$graced" trace --duration 1ms
+((rc == 1)) || bad=1
+claim "what reads the kernel's records does not start with another clock than theirs" $bad
+
 with +all "$graced" check
 asked=$(grep -oE '^ok    CAP_[A-Z_]+' "$out" | grep -oE 'CAP_[A-Z_]+' | sort)
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' "$root/deploy/graced.service" | grep -oE 'CAP_[A-Z_]+' | sort)
@@ -120,6 +130,7 @@ setpriv --reuid 65534 --clear-groups|
 setpriv --bounding-set=-all --inh-caps=-all|
 unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "\$@"' sh|
 unshare -pf|
+unshare -Tf --boottime 1000|
 $no_bus|--hierarchy nonsense
 |--cri.endpoint $tmp/file --names.log-directory $tmp/logs
 |--kubelet.socket $tmp/file --kubelet.url https://127.0.0.1:1 --kubelet.ca $tmp/none --kubelet.token-file $tmp/none
@@ -170,6 +181,7 @@ kubelet unit
 logs
 pid namespace
 pod status
+time namespace
 tracing
 END
 [[ ! -s $tmp/unseen ]]

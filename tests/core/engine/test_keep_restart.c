@@ -326,6 +326,61 @@ static void test_inside(void **state)
 	world_close(&w);
 }
 
+/* Moved out of its container: before the restart, which was reported, or while no daemon ran. It is
+ * back by the first look, or later. */
+static void test_moved(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		const struct obs left = {.type = OBS_CGROUP_EMPTY,
+					 .at_ns = SEC(20),
+					 .empty = {.id = CG_A1, .left_pid = P_A1.pid}};
+		const struct obs alive = {.type = OBS_PROBE,
+					  .at_ns = SEC(20) + 1,
+					  .probe = {.id = CG_A1,
+						    .pid = P_A1.pid,
+						    .start_ns = P_A1.start_ns,
+						    .alive = true}};
+		bool before = i & 1, at_once = i & 2;
+		struct obs again = alive;
+		struct world w;
+
+		world_open(&w, NULL);
+		world_init(&w, SEC(10), CG_A1, &P_A1);
+		if (before) {
+			world_tell(&w, &left);
+			world_tell(&w, &alive);
+			world_timer(&w, SEC(20) + MSEC(250));
+			assert_int_equal(world_count(&w, RECORD_STOP), 1);
+		}
+		restart(&w, NULL);
+		find_a1(&w, SEC(59));
+		world_found(&w, SEC(59), CG_SYSTEM, "/system.slice");
+		if (at_once)
+			world_init(&w, SEC(59), CG_A1, &P_A1);
+		world_attach(&w, SEC(60));
+		again.at_ns = SEC(60) + 1;
+		world_tell(&w, &again);
+		world_timer(&w, SEC(60) + MSEC(250));
+		world_timer(&w, SEC(60) + MSEC(500));
+		if (!before && !at_once)
+			assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+				       GAP(DAEMON_DOWN) | GAP(EXIT_UNSEEN) | GAP(INIT_MOVED) |
+					       GAP(NOT_EMPTY));
+		world_clear(&w);
+		if (!at_once)
+			world_init(&w, SEC(70) - 1, CG_A1, &P_A1);
+		world_managed(&w, SEC(70), CG_A1, &P_A1, 9);
+		world_exit(&w, SEC(70) + 1, CG_A1, &P_A1, 9);
+		world_empty(&w, SEC(70) + 2, CG_A1);
+		world_timer(&w, SEC(71));
+		assert_int_equal(world_count(&w, RECORD_STOP), 1);
+		assert_int_equal(world_stop(&w)->exit.status, 9);
+		assert_int_equal(world_stop(&w)->gaps,
+				 !before && at_once ? GAP(DAEMON_DOWN) : GAP(ATTACHED_LATE));
+		world_close(&w);
+	}
+}
+
 /* Nothing is reported before it is known which boot this is. */
 static void test_other_boot(void **state)
 {
@@ -670,6 +725,8 @@ int main(void)
 		CLAIM("the next life begins with what was suppressed in all",
 		      test_suppressed_before_next),
 		CLAIM("a stop signal from its own container is known after a restart", test_inside),
+		CLAIM("the end of an init that was moved out and came back is reported",
+		      test_moved),
 		CLAIM("a signal that may be the stop is known after a restart", test_candidate),
 		CLAIM("... and refused where it cannot be one", test_candidate_refused),
 		CLAIM("the id of a life without an init is the same after a restart",

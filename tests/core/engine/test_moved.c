@@ -87,6 +87,52 @@ static void test_back(void **state)
 	world_close(&w);
 }
 
+/* Reported as moved out, and back later: its end is another record, and what was sent to it
+ * meanwhile was not seen. */
+static void test_back_late(void **state)
+{
+	for (int with_init = 0; with_init < 2; with_init++) {
+		struct world w;
+
+		open_left(&w);
+		answer(&w, true);
+		world_timer(&w, LEFT_AT + WAIT);
+		assert_string_equal(world_stop(&w)->id, WORLD_BOOT "/" WORLD_ID_A1 "/2000004242");
+		world_clear(&w);
+		/* Of the time before, and late. */
+		world_managed(&w, LEFT_AT - 1, CG_A1, &P_A1, 15);
+		if (with_init)
+			world_init(&w, SEC(50) - 1, CG_A1, &P_A1);
+		world_managed(&w, SEC(50), CG_A1, &P_A1, 9);
+		world_exit(&w, SEC(50) + 1, CG_A1, &P_A1, 9);
+		world_empty(&w, SEC(50) + 2, CG_A1);
+		world_managed(&w, SEC(50) + 1, CG_A1, &P_A1, 9);
+		assert_int_equal(world_count(&w, RECORD_STOP), 1);
+		assert_int_equal(world_stop(&w)->exit.status, 9);
+		assert_false(world_stop(&w)->stop_signal.known);
+		assert_int_equal(world_stop(&w)->kill_signal.at_ns, SEC(50));
+		assert_int_equal(world_stop(&w)->gaps,
+				 GAP(ATTACHED_LATE) | (with_init ? 0 : GAP(EVENTS_LOST)));
+		assert_string_not_equal(world_stop(&w)->id,
+					WORLD_BOOT "/" WORLD_ID_A1 "/2000004242");
+		world_close(&w);
+	}
+}
+
+/* Nothing was sent to it inside. It ends outside, and has the one record. */
+static void test_out_again(void **state)
+{
+	struct world w;
+
+	open_left(&w);
+	answer(&w, true);
+	world_timer(&w, LEFT_AT + WAIT);
+	world_empty(&w, SEC(40), CG_A1);
+	world_gone(&w, SEC(50), CG_A1, NULL);
+	assert_int_equal(world_count(&w, RECORD_STOP), 1);
+	world_close(&w);
+}
+
 /* alive: it was when it was looked for. */
 static void test_nowhere(void **state)
 {
@@ -163,6 +209,8 @@ int main(void)
 		CLAIM("in another container it goes on as it was, and its former cgroup is free",
 		      test_other),
 		CLAIM("one that comes back lives on", test_back),
+		CLAIM("one that comes back later has a record of its end, too", test_back_late),
+		CLAIM("one that is moved out once more has one record", test_out_again),
 		CLAIM("where it is in no container its end is unseen, and moved if it lived",
 		      test_nowhere),
 		CLAIM("so it is where its cgroup is removed or entered meanwhile, or all ends",

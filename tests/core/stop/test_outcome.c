@@ -16,14 +16,15 @@
 #define ROW_8A	     OUTCOME_ROW_8A
 #define ROW_16A	     OUTCOME_ROW_16A
 #define ROW_20A	     OUTCOME_ROW_20A
+#define ROW_17A	     OUTCOME_ROW_17A
 #define ROW_25A	     OUTCOME_ROW_25A
 #define ROW_8D	     OUTCOME_ROW_8D
 
 /* The rows as they stand in the table. */
 static const int order[] = {
-	1,  2,	3,  4,	5,  ROW_5A,  6,	 7,	  ROW_7A,  8,  ROW_8D, ROW_8A, 9,
-	10, 11, 12, 13, 14, 15,	     16, ROW_16A, 17,	   18, 19,     20,     ROW_20A,
-	21, 22, 23, 24, 25, ROW_25A, 26, 27,	  ROW_27A, 28, 29,
+	1,	 2,  3,	 4,  5,	 ROW_5A, 6,	  7,	   ROW_7A, 8,	    ROW_8D, ROW_8A, 9,
+	10,	 11, 12, 13, 14, 15,	 16,	  ROW_16A, 17,	   ROW_17A, 18,	    19,	    20,
+	ROW_20A, 21, 22, 23, 24, 25,	 ROW_25A, 26,	   27,	   ROW_27A, 28,	    29,
 };
 
 #define ROWS ((int)LEN(order))
@@ -164,6 +165,10 @@ static const struct {
 	 OUTCOME_TERMINATED,
 	 CAUSE_STOP_SIGNAL,
 	 {.status_seen = true, .status = 15, .request_open = true, .request_sigs = SIG_BIT(15)}},
+	{ROW_17A,
+	 OUTCOME_TERMINATED,
+	 CAUSE_HOST,
+	 {.status_seen = true, .status = 2, .fatal_from = RELATION_TERMINAL}},
 	{18,
 	 OUTCOME_CRASHED,
 	 CAUSE_SELF,
@@ -493,6 +498,8 @@ static bool holds_between(const struct outcome_facts *f, int row)
 		return holds(f, 17) && f->request_parent;
 	case ROW_20A:
 		return s && f->fatal_from == RELATION_PARENT;
+	case ROW_17A:
+		return s && f->fatal_from == RELATION_TERMINAL;
 	case ROW_25A:
 		return holds(f, 26) && f->request_parent;
 	default:
@@ -517,7 +524,8 @@ static bool holds(const struct outcome_facts *f, int row)
 	if (row <= 5)
 		return s == 9 && f->oom == levels[row - 2];
 	if (row >= 12 && row <= 16)
-		return s == 9 && f->kill_from == killers[row - 12];
+		return s == 9 && (f->kill_from == killers[row - 12] ||
+				  (row == 16 && f->kill_from == RELATION_TERMINAL));
 	if (row >= 20 && row <= 24)
 		return s && f->fatal_from == crashers[row - 20];
 	switch (row) {

@@ -223,9 +223,11 @@ static void test_zombie(void **state)
 	assert_int_equal(procfs_read(pid, 0, &child), 0);
 	assert_true(child.exiting);
 	assert_false(procfs_alive(pid, child.proc.start_ns));
+	assert_false(procfs_ends(pid));
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(procfs_read(pid, 0, &child), -ESRCH);
 	assert_false(procfs_alive(pid, child.proc.start_ns));
+	assert_false(procfs_ends(pid));
 }
 
 /* Allows that many more descriptors; 0: none. */
@@ -299,6 +301,7 @@ static void test_without_descriptors(void **state)
 		assert_true(pid > 0);
 		if (leader_leaves)
 			assert_int_equal(peek_await_leader_gone(pid), 0);
+		assert_false(procfs_ends(pid));
 		see_with_few_descriptors(pid);
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(waitpid(pid, NULL, 0), pid);

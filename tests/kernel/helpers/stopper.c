@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -371,8 +372,9 @@ static void await_caught(void (*handler)(int sig))
 		sigsuspend(&none);
 }
 
-/* reraises inside|unblocked|after|waited: takes SIGTERM, restores the default action, and sends it
- * to itself, to die of it as others do: in its handler, after it, or after sigwait() */
+/* reraises inside|unblocked|after|waited|other: takes SIGTERM, restores the default action, and
+ * sends it to itself, to die of it as others do: in its handler, after it, or after sigwait().
+ * other: SIGINT instead, after it */
 static void reraises(char **args)
 {
 	sigset_t set = set_of(SIGTERM);
@@ -384,6 +386,9 @@ static void reraises(char **args)
 		sigwait(&set, &got);
 		raise(SIGTERM);
 		mask(SIG_UNBLOCK, SIGTERM);
+	} else if (!strcmp(args[0], "other")) {
+		await_caught(catch);
+		raise(SIGINT);
 	} else if (!strcmp(args[0], "after")) {
 		await_caught(catch);
 		signal(SIGTERM, SIG_DFL);
@@ -504,6 +509,36 @@ static void orphaned(char **args)
 	pause_forever();
 }
 
+/* exit-signal NUMBER: a child of that exit signal ends at go 1 */
+static void exit_signal(char **args)
+{
+	if (!syscall(SYS_clone, (unsigned long)atoi(args[0]), 0, 0, 0, 0)) {
+		page_await_go(page, 1);
+		_exit(0);
+	}
+	page_ready(page);
+	pause_forever();
+}
+
+/* terminal KEY: that character is typed at its own terminal at go 1; "": the terminal hangs up */
+static void terminal(char **args)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave = -1;
+
+	setsid();
+	if (master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)
+		slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+		_exit(122);
+	page_ready(page);
+	page_await_go(page, 1);
+	if (*args[0] && write(master, args[0], 1) != 1)
+		_exit(123);
+	if (!*args[0])
+		close(master);
+	pause_forever();
+}
+
 /* run PROGRAM [ARGUMENT ...]: another program, which says ready itself (a byte to READY_FD) */
 static void run(char **args)
 {
@@ -538,6 +573,8 @@ static const struct {
 	{"execs", execs, 2},
 	{"kills", kills, 0},
 	{"orphaned", orphaned, 1},
+	{"exit-signal", exit_signal, 1},
+	{"terminal", terminal, 1},
 	{"run", run, 1},
 };
 

@@ -70,6 +70,8 @@ static void end_kept_stop(struct kept_stop *stop)
 	make_bool(&stop->shed);
 	make_bool(&stop->given_unknown);
 	make_bool(&stop->not_reaped);
+	make_bool(&stop->moved);
+	make_bool(&stop->again);
 	make_bool(&stop->restarted);
 	make_bool(&stop->blind);
 }

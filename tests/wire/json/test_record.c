@@ -205,7 +205,7 @@ static void test_stop(void **state)
 				"\"inferred\":true,\"sender\":" RUNC
 				"},\"kill_signal\":{\"number\":9,\"name\":"
 				"\"SIGKILL\",\"result\":\"already_pending\",\"at_boot_ns\":2000,"
-				"\"sender\":" KERNEL "}" TWO_REQUESTS
+				"\"sender\":" KERNEL "},\"keeper_signal\":null" TWO_REQUESTS
 				",\"deaf\":true,\"reason\":\"shell\",\"exit\":{\"code\":137,"
 				"\"signal\":0,\"core_dumped\":false,\"at_boot_ns\":3000},"
 				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
@@ -230,6 +230,7 @@ static void test_stop_unknown(void **state)
 		"\"1970-01-01T00:00:00.000000000Z\",\"boot_ns\":0,\"node\":null,\"pod\":null,"
 		"\"container\":null,\"process\":{\"pid\":null,\"ns_pid\":null,\"comm\":null,"
 		"\"start_boot_ns\":null},\"stop_signal\":null,\"kill_signal\":null,"
+		"\"keeper_signal\":null,"
 		"\"requests\":[],\"requests_total\":0,\"deaf\":false,\"reason\":null,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
 		"\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
 		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"

@@ -53,6 +53,8 @@ static void assert_json(const struct record *record, const char *want)
 	"\"announced_boot_ns\":100000000000,\"limit_ns\":40000000000,"     \
 	"\"containers_left\":3,\"containers_stopping\":2,"
 
+#define NOTHING_MORE "\"volumes_left\":null,\"volumes\":null,\"statuses\":null}\n"
+
 static void test_released(void **state)
 {
 	struct record record = a_step(SHUTDOWN_REPORT_RELEASED);
@@ -61,11 +63,12 @@ static void test_released(void **state)
 	record.shutdown.step.holders = HOLDERS;
 	record.shutdown.step.n_holders = 9;
 	record.shutdown.step.n_listed = 2;
-	assert_json(&record, HEAD "\"event\":\"released\"," STATE
-				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
-				  "\"reason\":\"limit\",\"others\":9,\"holders\":["
-				  "{\"who\":\"kubelet\",\"uid\":0,\"pid\":812},"
-				  "{\"who\":\"quo\\\"te\\n\",\"uid\":1000,\"pid\":7}]}\n");
+	assert_json(&record,
+		    HEAD "\"event\":\"released\"," STATE
+			 "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
+			 "\"reason\":\"limit\",\"others\":9,\"holders\":["
+			 "{\"who\":\"kubelet\",\"uid\":0,\"pid\":812},"
+			 "{\"who\":\"quo\\\"te\\n\",\"uid\":1000,\"pid\":7}]," NOTHING_MORE);
 }
 
 static void test_statuses(void **state)
@@ -79,6 +82,7 @@ static void test_statuses(void **state)
 	assert_json(&record, HEAD "\"event\":\"released\"," STATE
 				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
 				  "\"reason\":\"all-stopped\",\"others\":0,\"holders\":[],"
+				  "\"volumes_left\":null,\"volumes\":null,"
 				  "\"statuses\":{\"written\":1,\"already-there\":2,\"gone\":3,"
 				  "\"conflict\":4,\"refused\":5,\"gave-up\":6,\"withheld\":{"
 				  "\"alive\":7,\"records-lost\":8,\"unnamed\":9,\"kubelet\":10,"
@@ -117,12 +121,12 @@ static void test_volumes(void **state)
 				  "\"plugin\":\"kubernetes.io~csi\",\"driver\":\"ebs.csi.aws.com\","
 				  "\"name\":\"quo\\\"te\"},"
 				  "{\"pod\":null,\"plugin\":\"kubernetes.io~rbd\",\"driver\":null,"
-				  "\"name\":\"v\"}]}\n");
+				  "\"name\":\"v\"}],\"statuses\":null}\n");
 	record.shutdown.step.n_volumes = record.shutdown.step.n_volumes_listed = 0;
 	assert_json(&record, HEAD "\"event\":\"released\"," STATE
 				  "\"pod\":null,\"container\":null,\"group\":null,\"stop\":null,"
 				  "\"reason\":\"volumes-left\",\"others\":0,\"holders\":[],"
-				  "\"volumes_left\":0,\"volumes\":[]}\n");
+				  "\"volumes_left\":0,\"volumes\":[],\"statuses\":null}\n");
 }
 
 static void test_volumes_in_the_journal(void **state)
@@ -149,7 +153,7 @@ static void test_group(void **state)
 				  "\"pod\":null,\"container\":null,\"group\":{\"index\":1,"
 				  "\"priority\":2000000000,\"length_ns\":10000000000,"
 				  "\"planned_boot_ns\":null,\"timed_out\":true},\"stop\":null,"
-				  "\"reason\":null,\"others\":0,\"holders\":[]}\n");
+				  "\"reason\":null,\"others\":0,\"holders\":[]," NOTHING_MORE);
 }
 
 static struct record a_kill(void)

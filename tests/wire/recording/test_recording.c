@@ -134,7 +134,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_SHUTDOWN_RULE, sizeof(struct managed_rule), 0},
 		{OBS_KEPT, sizeof(struct kept_head), 2},
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
-		{OBS_KEPT_STOP, sizeof(struct kept_stop), 32},
+		{OBS_KEPT_STOP, sizeof(struct kept_stop), 30},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 14},
 		{OBS_KEPT_POD, sizeof(struct kept_pod), 25},
 		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 1},

@@ -120,10 +120,29 @@ static bool started_behind(const struct members *members, const struct procfs_pr
 	return true;
 }
 
+static bool is_placeholder(const struct procfs_proc *p)
+{
+	return audit_is_placeholder(p->proc.exe, p->proc.comm);
+}
+
+/* What shells were made to start, each by the one before; works: what only keeps is none. */
+static const struct procfs_proc *behind_shells(const struct members *members,
+					       const struct procfs_proc *p, bool works)
+{
+	for (int i = 0; i < SHELLS_MAX && is_shell(p); i++) {
+		const struct procfs_proc *next = child_of(members, p);
+
+		if (!next || (works && is_placeholder(next)))
+			break;
+		p = next;
+	}
+	return p;
+}
+
 static void look_at_shell(const struct members *members, struct audit_found *found)
 {
 	struct audit_shell *shell = &found->facts.shell;
-	const struct procfs_proc *app, *next;
+	const struct procfs_proc *app;
 
 	*shell = (struct audit_shell){.is_shell = is_shell(&found->init)};
 	found->has_app = false;
@@ -135,13 +154,7 @@ static void look_at_shell(const struct members *members, struct audit_found *fou
 	shell->in_front = found->has_app = true;
 	shell->waits = procfs_sig_awaits_child((pid_t)found->init.proc.pid);
 	shell->behind = started_behind(members, &found->init);
-	for (int i = 0; i < SHELLS_MAX && is_shell(app); i++) {
-		next = child_of(members, app);
-		if (!next)
-			break;
-		app = next;
-	}
-	found->app = *app;
+	found->app = *behind_shells(members, app, false);
 }
 
 /* The oldest child is the one that it was made to start; others came to it when their parents
@@ -159,11 +172,6 @@ static void look_at_child(const struct members *members, struct audit_found *fou
 		audit_disposition_of(found->facts.signal, 0, s.ignored) == AUDIT_SIG_IGNORED;
 	found->app = *child;
 	found->has_app = true;
-}
-
-static bool is_placeholder(const struct procfs_proc *p)
-{
-	return audit_is_placeholder(p->proc.exe, p->proc.comm);
 }
 
 static bool only_keeps(const struct members *members, const struct procfs_proc *init)
@@ -209,7 +217,7 @@ static void look_at_workers(const struct members *members, struct audit_found *f
 		return;
 	found->has_app = found->facts.workers == 1;
 	if (found->has_app)
-		found->app = *worker;
+		found->app = *behind_shells(members, worker, true);
 }
 
 static bool is_starting(const struct procfs_proc *init)

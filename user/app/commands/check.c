@@ -280,6 +280,15 @@ static void check_pidns(struct check *c)
 			       "not know the inits that ran before it");
 }
 
+/* Few make one. */
+static void check_timens(struct check *c)
+{
+	if (!host_in_initial_timens())
+		report_problem(c, FAIL, "time namespace", "run it outside of unshare --time",
+			       "not the host's: what reads the kernel's records does not start, as "
+			       "its clock may be another");
+}
+
 static void check_cgroups(struct check *c)
 {
 	int r = hierarchy_detect(c->options->hierarchy, &c->hierarchy);
@@ -680,6 +689,7 @@ static void check_host(struct check *c)
 	if (!npd) {
 		check_capabilities(c);
 		check_pidns(c);
+		check_timens(c);
 	}
 	check_cgroups(c);
 	check_programs(c);

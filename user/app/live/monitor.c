@@ -306,8 +306,14 @@ static int open_kernel(struct monitor *m)
 		.debug = o->debug ? say_debug : NULL,
 	};
 	struct kern_why why;
-	int r = kern_new(&options, &m->kern, &why);
+	int r;
 
+	if (!host_in_initial_timens()) {
+		say("this is not the host's time namespace, and its clock may not be that of the "
+		    "kernel's records; run it outside");
+		return -EXDEV;
+	}
+	r = kern_new(&options, &m->kern, &why);
 	if (r >= 0)
 		r = kern_attach(m->kern, &why);
 	if (r < 0)

@@ -82,8 +82,7 @@ static void fill_requests(struct record_stop *r, const struct stop *stop)
 static void fill_id(const struct stops *stops, const struct stop *stop, char *ret, size_t size)
 {
 	const struct cgnode *node = stop->node;
-	/* An init that was not seen has no start: only its end is known. */
-	unsigned long long start = stop->init.pid ? stop->init.start_ns : stop->since_ns;
+	unsigned long long start = stop_life_ns(stop);
 
 	if (stop->reported_unnamed)
 		node = NULL; /* an `empty` record has the id of its stop */

@@ -345,10 +345,17 @@ static void settle_gone(struct checkpoint *c, struct cgnode *node)
 	remove_cgroup(c, node);
 }
 
-/* Its exit was not observed; its runtime may say how it exited. */
+/* Its exit was not observed; its runtime may say how it exited. Or it was moved, and lives. */
 static void settle_missing(struct checkpoint *c, struct stop *stop)
 {
+	const struct effect probe = {.type = EFFECT_PROBE_INIT,
+				     .id = stop->node->id,
+				     .pid = stop->init.pid,
+				     .start_ns = stop->init.start_ns};
+
 	stop->probed = true;
+	if (stop->init.pid)
+		output_effect(c->out, &probe);
 	names_ask_exit(c->names, stop->node);
 	stops_wake(c->stops, stop, c->out->now_ns + STOPS_WAIT_NS);
 }
@@ -423,7 +430,7 @@ static bool begins_life(const struct checkpoint *c, const struct obs_init *init)
 
 	if (!node || !node->stop || !node->stop->init.pid)
 		return true;
-	return !stops_same_process(&node->stop->init, &init->proc) &&
+	return (node->stop->moved || !stops_same_process(&node->stop->init, &init->proc)) &&
 	       !is_left_over(&c->resume, init);
 }
 

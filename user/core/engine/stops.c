@@ -281,18 +281,32 @@ static void make_way(struct stops *stops, struct stop *stop, uint64_t lost)
 		stops_publish(stops, stop, false);
 }
 
+/*
+ * It was moved out of all containers, which was reported as its end here, and it is back. What was
+ * sent to it meanwhile was not recorded. Records of before its cgroup was empty may come late.
+ */
+static bool is_back(const struct stop *stop, const struct graced_proc *proc, uint64_t at_ns)
+{
+	bool is_over = stop->state == STOP_IDLE || stop->state == STOP_REPORTED;
+
+	return is_over && stop->moved && at_ns > stop->empty_ns &&
+	       stops_same_process(&stop->init, proc);
+}
+
 static void begin(struct stops *stops, struct stop *stop, const struct graced_proc *proc,
 		  uint32_t rank, uint64_t at_ns)
 {
 	bool unseen = stop->state == STOP_IDLE && stop->init_unseen;
+	bool again = is_back(stop, proc, at_ns);
 	struct graced_proc former = stop->init;
 
 	stops_advance(stops, stop, STOP_EV_INIT);
 	stop_begin(stops->map, stop, proc, rank);
 	stop->former = former;
 	stop->since_ns = at_ns;
-	stop->late =
-		!stops->out->attached || (stop->there && proc->start_ns < stops->out->attached_ns);
+	stop->again = again;
+	stop->late = again || !stops->out->attached ||
+		     (stop->there && proc->start_ns < stops->out->attached_ns);
 	stop->init_unseen = unseen;
 	stops_take_grace(stops, stop);
 	stops_wake(stops, stop, 0);
@@ -372,7 +386,7 @@ static bool is_of_former(const struct stop *stop, const struct graced_proc *proc
 static bool adopt(struct stops *stops, struct stop *stop, const struct graced_proc *proc,
 		  uint64_t at_ns, uint64_t lost)
 {
-	bool same = stops_same_process(&stop->init, proc), late;
+	bool same = stops_same_process(&stop->init, proc) && !is_back(stop, proc, at_ns), late;
 
 	late = same ? stop->state == STOP_IDLE || stop->state == STOP_REPORTED
 		    : is_of_former(stop, proc, at_ns);
@@ -470,7 +484,8 @@ int stops_on_init(struct stops *stops, const struct obs *obs)
 
 	if (!stop || moves_in(stops, stop, &obs->init))
 		return 0;
-	if (stops_same_process(&stop->init, &obs->init.proc)) {
+	if (stops_same_process(&stop->init, &obs->init.proc) &&
+	    !is_back(stop, &obs->init.proc, obs->at_ns)) {
 		if (stop->left_ns)
 			comes_back(stops, stop);
 		else

@@ -254,7 +254,8 @@ int stops_on_probe(struct stops *stops, const struct obs *obs)
 		held_seen(stops, stop, obs);
 	else if (stop_is_held(stop))
 		held_looked_at(stops, stop, obs);
-	stop->moved |= stop->left_ns && obs->probe.alive;
+	/* Not found in its container after a restart of the daemon: it was moved while none ran. */
+	stop->moved |= obs->probe.alive && (stop->left_ns || stop->probed);
 	if (obs->probe.alive || !stop_is_running(stop) || stop->left_ns)
 		return 0;
 	stop->probed = true;
@@ -343,7 +344,7 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		.status = stop->status,
 		.at_ns = stop->exit_ns,
 		.wall_ns = (int64_t)(stop->exit_ns + (uint64_t)stops->out->host.wall_offset_ns),
-		.start_ns = stop->init.start_ns,
+		.start_ns = stop->again ? stop_life_ns(stop) : stop->init.start_ns,
 		.oom_victim = stop->oom_victim,
 		.oom_beside = stop->counts.oom_kills > stop->base.oom_kills,
 		.oom_sure = stop_gaps(stop) == 0 && !stop->unseen_lapsed,

@@ -67,6 +67,7 @@ struct kept_stop {
 	bool given_unknown;
 	bool restarted, blind; /* another restart was in its life before */
 	bool not_reaped;       /* reported as held, and so it still is */
+	bool moved, again;     /* as struct stop has them; moved: in one that was reported */
 };
 
 /* A signal that counts in the life that was fed last for the cgroup. */

@@ -348,8 +348,12 @@ static void note_taken(struct stop_signal *s, const struct obs_taken *taken, boo
 
 bool stop_reraises(const struct stop *stop, uint32_t number, uint32_t flags)
 {
-	return stop->request.seen && stop->request.number == number && flags & GRACED_SIG_DFL &&
-	       flags & GRACED_SIG_SHIELDED && !stop_signal_unheard(&stop->request);
+	const struct stop_signal *request = &stop->request;
+
+	if (!request->seen || stop_signal_unheard(request) ||
+	    unheard_by(number, RESULT_IGNORED, flags & SHIELD, false) != UNHEARD_NO_HANDLER)
+		return false;
+	return request->number == number || request->taken_ns;
 }
 
 void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns)

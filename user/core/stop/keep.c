@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What grows or moves here changes the numbers that are kept. */
-_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 11 &&
+_Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 12 &&
 		       SENDER_KIND_COUNT == 10 && OOM_LEVEL_UNKNOWN == 4,
 	       "KEPT_VERSION follows the enums of stops");
 
@@ -79,6 +79,8 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 		.given_ns = stop->given_ns,
 		.given_unknown = stop->given_unknown,
 		.not_reaped = stop_is_held(stop),
+		.moved = stop->moved,
+		.again = stop->again,
 	};
 	write_last_from(stop, ret->last_from);
 }
@@ -200,6 +202,8 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.hearing = kept->hearing,
 		.given_ns = kept->given_ns,
 		.given_unknown = kept->given_unknown,
+		.moved = kept->moved && is_over(kept),
+		.again = kept->again,
 		.held = kept->not_reaped && is_over(kept) ? STOP_HELD : STOP_HELD_UNASKED,
 		.kept = true,
 	};

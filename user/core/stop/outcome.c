@@ -8,6 +8,7 @@
 #define ROW_8A	OUTCOME_ROW_8A
 #define ROW_16A OUTCOME_ROW_16A
 #define ROW_20A OUTCOME_ROW_20A
+#define ROW_17A OUTCOME_ROW_17A
 #define ROW_25A OUTCOME_ROW_25A
 #define ROW_8D	OUTCOME_ROW_8D
 
@@ -146,6 +147,11 @@ static bool stopped_by_parent(facts_ptr f)
 	return stopped_by_signal(f) && f->request_parent;
 }
 
+static bool ended_at_terminal(facts_ptr f)
+{
+	return died_of(f) && f->fatal_from == RELATION_TERMINAL;
+}
+
 static bool crash_no_signal(facts_ptr f)
 {
 	return died_of(f) && f->fatal_from == RELATION_NONE && f->window_complete;
@@ -254,6 +260,7 @@ static const struct {
 	{16, kill_by_host, OUTCOME_KILLED, CAUSE_HOST},
 	{ROW_16A, stopped_by_parent, OUTCOME_TERMINATED, CAUSE_PARENT_DEATH},
 	{17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
+	{ROW_17A, ended_at_terminal, OUTCOME_TERMINATED, CAUSE_HOST},
 	{18, crash_no_signal, OUTCOME_CRASHED, CAUSE_SELF},
 	{19, crash_unknown, OUTCOME_CRASHED, CAUSE_UNKNOWN},
 	{20, crash_self, OUTCOME_CRASHED, CAUSE_SELF},

@@ -59,6 +59,7 @@ enum relation {
 	RELATION_UNKNOWN,  /* the kernel, or any process: nothing distinguishes them */
 	RELATION_UNPLACED, /* a process outside the target's container, which may be in another */
 	RELATION_PARENT,   /* the kernel, because the target's parent died (PR_SET_PDEATHSIG) */
+	RELATION_TERMINAL, /* the kernel, for who sits at the target's terminal: ^C, or it hung up */
 	RELATION_COUNT,
 };
 
@@ -133,6 +134,7 @@ struct outcome_facts {
 #define OUTCOME_ROW_25A 35
 #define OUTCOME_ROW_8D	36
 #define OUTCOME_ROW_8A	37
+#define OUTCOME_ROW_17A 38
 
 /* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {

@@ -16,6 +16,9 @@
 /* Signals that a fault raises in the context of who made it, and those that only the kernel sends. */
 #define FAULTS (1ULL << 3 | 1ULL << 4 | 1ULL << 6 | 1ULL << 7 | 1ULL << 10 | 1ULL << 30)
 
+/* SIGHUP, SIGINT and SIGQUIT. */
+#define TERMINALS (1ULL << 0 | 1ULL << 1 | 1ULL << 2)
+
 /* Executables that stop containers for a living, beside those that make them (graced/runtime.h);
  * each counts only when run by root. */
 static const char *const runtime_exes[] = {
@@ -226,8 +229,28 @@ static bool may_be_anybodys(const struct obs_signal *sig)
 	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid == sig->target.pid;
 }
 
+/*
+ * The exit signal that the target gave its child by clone(2), or one of F_SETSIG for what its child
+ * writes: the codes of the two (CLD_..., POLL_...) are the same, and either is the child's doing.
+ */
+static bool is_childs(const struct obs_signal *sig)
+{
+	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
+	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid &&
+	       sig->ancestors[0].pid == sig->target.pid;
+}
+
+/* A terminal's ^C, ^\ and hang-up. No other part of the kernel sends these. */
+static bool is_terminals(const struct obs_signal *sig)
+{
+	return sig->flags & GRACED_SIG_INFO_PRIV && !(sig->flags & GRACED_SIG_PARENT_DEATH) &&
+	       TERMINALS >> (sig->sig - 1) & 1;
+}
+
 static bool from_kernel(const struct obs_signal *sig)
 {
+	if (is_childs(sig))
+		return false;
 	if (sig->flags & (GRACED_SIG_INFO_PRIV | GRACED_SIG_PARENT_DEATH))
 		return true;
 	return sig->sender.pid == 0 || (sig->code > 0 && sig->sender.pid != sig->target.pid);
@@ -238,7 +261,7 @@ static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal
 {
 	if (may_be_anybodys(sig))
 		return SENDER_UNKNOWN;
-	if (from_kernel(sig) || sig->code > 0)
+	if (from_kernel(sig) || (sig->code > 0 && !is_childs(sig)))
 		return SENDER_KERNEL;
 	if (self_pid && sig->sender.pid == self_pid)
 		return SENDER_GRACED;
@@ -278,6 +301,8 @@ static enum relation relation_of(const struct cgmap *map, const struct obs_signa
 		return RELATION_UNKNOWN;
 	if (sig->flags & GRACED_SIG_PARENT_DEATH)
 		return RELATION_PARENT;
+	if (is_terminals(sig))
+		return RELATION_TERMINAL;
 	if (from_kernel(sig))
 		return RELATION_KERNEL;
 	if (sig->sender.pid == sig->target.pid)

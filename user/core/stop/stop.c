@@ -161,7 +161,8 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	asked_queued(stop, sig);
 	if (sender->relation == RELATION_SELF && sig->result == RESULT_IGNORED &&
 	    stop_reraises(stop, sig->sig, sig->flags))
-		stop->hearing |= STOP_RERAISED;
+		stop->hearing |=
+			sig->sig == stop->request.number ? STOP_RERAISED : STOP_RAISED_OTHER;
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
@@ -370,7 +371,8 @@ static bool cgroup_unknown(const struct stop_signal *s)
 {
 	const struct sender *from = &s->sender;
 
-	if (!s->seen || from->relation == RELATION_SELF || from->relation == RELATION_KERNEL)
+	if (!s->seen || from->relation == RELATION_SELF || from->relation == RELATION_KERNEL ||
+	    from->relation == RELATION_TERMINAL)
 		return false;
 	return from->node ? !from->node->path : from->proc.watch_id != 0;
 }
@@ -637,7 +639,7 @@ static enum unheard in_vain(const struct stop *stop)
 			       : UNHEARD_CHILD_IGNORED;
 	if ((stop->hearing & trap) == trap)
 		return UNHEARD_TRAP;
-	return UNHEARD_NONE;
+	return stop->hearing & STOP_RAISED_OTHER ? UNHEARD_RERAISED : UNHEARD_NONE;
 }
 
 static bool is_before_exec(const struct stop *stop)

@@ -105,6 +105,7 @@ enum stop_hearing {
 	STOP_LAST_DEFAULT = 1 << 9,
 	STOP_LAST_IGNORED = 1 << 10,
 	STOP_LAST_UNKNOWN = 1 << 11, /* the kernel half has it of another signal */
+	STOP_RAISED_OTHER = 1 << 12, /* init took it, and sent itself another one, in vain */
 	/* These two last as long as the stop, whichever request counts. */
 	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
 	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
@@ -186,6 +187,7 @@ struct stop {
 	bool record_lost;      /* one about it was lost, whatever the counts say */
 	uint64_t left_ns;      /* init was moved, and its cgroup is empty; 0: it was not */
 	bool moved;	       /* ... and lived on */
+	bool again;	       /* that was reported, and it came back later */
 	bool probed;	       /* init was found gone without an exit record */
 	bool shedding;	       /* less is recorded of it now */
 	bool shed;	       /* ... or was, at some time of this init's life */
@@ -272,7 +274,8 @@ void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns
 
 /*
  * Whether the number, sent by init to itself with the default action of PID 1 (flags as those of a
- * signal), repeats a request that init has taken: node, su and python do that to die of it.
+ * signal), is to end it after a request that it has taken: node, su and python send themselves that
+ * signal again, others another one.
  */
 bool stop_reraises(const struct stop *stop, uint32_t number, uint32_t flags);
 
@@ -305,6 +308,13 @@ static inline bool stop_is_unseen_life(const struct stop *stop)
 {
 	return stop->state == STOP_IDLE && stop->counts.exits > stop->base.exits &&
 	       (stop->init_unseen || stop->counts.lost > stop->base.lost);
+}
+
+/* What tells a life from others of its container: when init started, or since when it is the init
+ * where that was not seen, or has a record already. */
+static inline uint64_t stop_life_ns(const struct stop *stop)
+{
+	return stop->init.pid && !stop->again ? stop->init.start_ns : stop->since_ns;
 }
 
 /* Its verdict was reported, and that its init is reaped is still to be. */

@@ -5,18 +5,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/proc/proc.h"
 
-#define PF_EXITING   0x4
-#define TICK_NS	     10000000ull
-#define LINK_MAX_LEN 64
+#define PF_EXITING 0x4
+#define TICK_NS	   10000000ull
 
 static int read_stat(uint32_t pid, struct procfs_stat *ret)
 {
@@ -28,15 +30,42 @@ static int read_stat(uint32_t pid, struct procfs_stat *ret)
 	return n < 0 ? (int)n : procfs_parse_stat(text, (size_t)n, ret);
 }
 
-/* Reads the name of the process's pid namespace; "": unknown. */
-static void read_pidns(uint32_t pid, char ret[static LINK_MAX_LEN])
+/* The process's pid namespace; -1: unknown. */
+static int open_pidns(uint32_t pid)
 {
 	char path[64];
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/pid", pid);
-	n = readlink(path, ret, LINK_MAX_LEN - 1);
-	ret[n > 0 ? n : 0] = 0;
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static ino_t pidns_of(uint32_t pid)
+{
+	struct stat st = {};
+	int fd = open_pidns(pid);
+
+	if (fd < 0)
+		return 0;
+	fstat(fd, &st);
+	close(fd);
+	return st.st_ino;
+}
+
+/* In that pid namespace, or in one below it, whose PID 1 has to end before. */
+static bool is_in_pidns(uint32_t pid, ino_t pidns)
+{
+	struct stat st;
+	int fd = open_pidns(pid);
+
+	while (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != pidns) {
+		int above = ioctl(fd, NS_GET_PARENT);
+
+		close(fd);
+		fd = above;
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static bool is_zombie(const struct procfs_stat *stat)
@@ -60,9 +89,10 @@ bool held_is(uint32_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
 
-	if (read_stat(pid, &stat) < 0 || !(stat.flags & PF_EXITING) || is_zombie(&stat))
+	if (read_stat(pid, &stat) < 0 || !(stat.flags & PF_EXITING))
 		return false;
-	return (!start_ns || stat.start_ns == start_ns - start_ns % TICK_NS) && is_pid1(pid);
+	return (!start_ns || stat.start_ns == start_ns - start_ns % TICK_NS) && is_pid1(pid) &&
+	       procfs_ends((pid_t)pid);
 }
 
 /* False: go on. */
@@ -85,7 +115,7 @@ static void each_process(each_fn fn, void *userdata)
 
 struct search {
 	uint32_t init;
-	char pidns[LINK_MAX_LEN];
+	ino_t pidns;
 	struct held found;
 };
 
@@ -93,12 +123,8 @@ static bool take_holder(void *userdata, uint32_t pid)
 {
 	struct search *search = userdata;
 	struct procfs_stat stat, parent = {};
-	char pidns[LINK_MAX_LEN];
 
-	if (pid == search->init)
-		return false;
-	read_pidns(pid, pidns);
-	if (strcmp(pidns, search->pidns) != 0 || read_stat(pid, &stat) < 0)
+	if (pid == search->init || !is_in_pidns(pid, search->pidns) || read_stat(pid, &stat) < 0)
 		return false;
 	read_stat(stat.ppid, &parent);
 	search->found = (struct held){.pid = pid, .parent_pid = stat.ppid};
@@ -109,10 +135,9 @@ static bool take_holder(void *userdata, uint32_t pid)
 
 int held_find(uint32_t pid, struct held *ret)
 {
-	struct search search = {.init = pid};
+	struct search search = {.init = pid, .pidns = pidns_of(pid)};
 
-	read_pidns(pid, search.pidns);
-	if (!*search.pidns)
+	if (!search.pidns)
 		return -ENOENT;
 	each_process(take_holder, &search);
 	if (!search.found.pid)

@@ -126,9 +126,20 @@ static bool has_left(const struct procfs_stat *stat)
 	return stat->flags & PF_EXITING || stat->state == 'Z' || stat->state == 'X';
 }
 
-/* A leader may leave long before the last of its threads. *ret 0: all of them have left. -errno
- * when one cannot be read. */
-static int find_running_thread(pid_t pid, unsigned long *ret)
+static bool is_running(const struct procfs_stat *stat)
+{
+	return !has_left(stat);
+}
+
+static bool is_ending(const struct procfs_stat *stat)
+{
+	return stat->flags & PF_EXITING && stat->state != 'Z' && stat->state != 'X';
+}
+
+/* A leader may leave long before the last of its threads. *ret 0: there is none. -errno when one
+ * cannot be read. */
+static int find_thread(pid_t pid, bool (*is_wanted)(const struct procfs_stat *stat),
+		       unsigned long *ret)
 {
 	_cleanup_(cleanup_closedir) DIR *dir = NULL;
 	struct dirent *entry;
@@ -150,7 +161,7 @@ static int find_running_thread(pid_t pid, unsigned long *ret)
 		r = read_stat(path, &stat);
 		if (r < 0 && r != -ESRCH)
 			return r;
-		if (r == 0 && !has_left(&stat)) {
+		if (r == 0 && is_wanted(&stat)) {
 			*ret = tid;
 			return 0;
 		}
@@ -303,7 +314,7 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	p.proc.uid = status.uid;
 	memcpy(p.proc.comm, stat.comm, sizeof(p.proc.comm));
 	if (has_left(&stat))
-		r = find_running_thread(pid, &tid);
+		r = find_thread(pid, is_running, &tid);
 	if (r < 0)
 		return r;
 	if (tid)
@@ -355,7 +366,15 @@ bool procfs_alive(pid_t pid, uint64_t start_ns)
 		return r != -ESRCH;
 	if (!started_at(&stat, start_ns))
 		return false;
-	return !has_left(&stat) || find_running_thread(pid, &tid) < 0 || tid;
+	return !has_left(&stat) || find_thread(pid, is_running, &tid) < 0 || tid;
+}
+
+bool procfs_ends(pid_t pid)
+{
+	unsigned long running, ending;
+
+	return find_thread(pid, is_running, &running) == 0 && !running &&
+	       find_thread(pid, is_ending, &ending) == 0 && ending;
 }
 
 uint64_t procfs_own_capabilities(void)

@@ -62,6 +62,9 @@ int procfs_exe_in_memory(pid_t pid);
 /* Whether the process pid that started at start_ns (cut to a tick or not) still has a thread that
  * is not on its way out. What cannot be read counts as running. */
 bool procfs_alive(pid_t pid, uint64_t start_ns);
+/* Whether a thread of it is on its way out, and none runs. Those that have ended are zombies, which
+ * the leader may be long before the last. */
+bool procfs_ends(pid_t pid);
 
 /* Whether pid is the process that started at start_ns (cut to a tick or not), running or not. What
  * cannot be read is not. */

@@ -93,7 +93,8 @@ int selfstat_read(struct selfstat *ret)
 }
 
 /* include/linux/proc_ns.h */
-#define INITIAL_PIDNS_INODE 0xEFFFFFFCu
+#define INITIAL_PIDNS_INODE  0xEFFFFFFCu
+#define INITIAL_TIMENS_INODE 0xEFFFFFFAu
 
 void host_kernel(char *ret, size_t size)
 {
@@ -125,6 +126,14 @@ bool host_in_initial_pidns(void)
 
 	/* A /proc that is mounted for another namespace has no self. */
 	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == INITIAL_PIDNS_INODE;
+}
+
+bool host_in_initial_timens(void)
+{
+	struct stat st;
+
+	/* Before Linux 5.6 there is no other. */
+	return stat("/proc/self/ns/time", &st) < 0 || st.st_ino == INITIAL_TIMENS_INODE;
 }
 
 DEFINE_CLEANUP(FILE *, fclose);

@@ -32,6 +32,10 @@ bool host_is_dir(const char *path);
  * programs report them. */
 bool host_in_initial_pidns(void);
 
+/* Whether CLOCK_BOOTTIME here, and with it the starts in /proc, is what BPF programs report: a time
+ * namespace has offsets of its own. */
+bool host_in_initial_timens(void);
+
 /* Whether this process's root directory is that of the host's init: false in a container, and where
  * that cannot be seen. */
 bool host_is_own_root(void);

@@ -216,8 +216,7 @@ static void add_stop(struct buf *out, const struct record *record)
 	jsonw_object_end(out);
 	add_stop_signal(out, stop);
 	record_parts_sigref(out, "kill_signal", &stop->kill_signal);
-	if (stop->cause == CAUSE_RUNTIME_LOST)
-		record_parts_sigref(out, "keeper_signal", &stop->keeper_signal);
+	record_parts_sigref(out, "keeper_signal", &stop->keeper_signal);
 	add_requests(out, stop);
 	jsonw_bool(out, "deaf", stop->deaf);
 	jsonw_str(out, "reason", unheard_name(stop->reason));
@@ -501,8 +500,11 @@ static void add_volume(struct buf *out, const struct shutdown_volume *volume,
 
 static void add_volumes(struct buf *out, const struct record_shutdown *r)
 {
-	if (!r->step.volumes_known)
+	if (!r->step.volumes_known) {
+		jsonw_null(out, "volumes_left");
+		jsonw_null(out, "volumes");
 		return;
+	}
 	jsonw_u64(out, "volumes_left", r->step.n_volumes);
 	jsonw_array(out, "volumes");
 	for (size_t i = 0; i < r->step.n_volumes_listed; i++)
@@ -514,8 +516,10 @@ static void add_statuses(struct buf *out, const struct shutdown_record *step)
 {
 	const struct shutdown_statuses *s = &step->statuses;
 
-	if (!step->statuses_known)
+	if (!step->statuses_known) {
+		jsonw_null(out, "statuses");
 		return;
+	}
 	jsonw_object(out, "statuses");
 	for (int i = 0; i < SHUTDOWN_WRITE_COUNT; i++)
 		jsonw_u64(out, shutdown_write_name((enum shutdown_write)i), s->writes[i]);

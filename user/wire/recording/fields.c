@@ -289,6 +289,8 @@ static const struct rec_field KEPT_STOP[] = {
 	BOOL("given_unknown", kept_stop.given_unknown),
 	UINT("since_ns", kept_stop.since_ns),
 	BOOL("not_reaped", kept_stop.not_reaped),
+	BOOL("moved", kept_stop.moved),
+	BOOL("again", kept_stop.again),
 };
 
 static const struct rec_field KEPT_SIGNAL[] = {
