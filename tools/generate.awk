@@ -157,7 +157,7 @@ part == "scope" && $1 == "scope" {
 
 # The heading, help and default of each setting; what follows is the page's own.
 part == "page" && FILENAME ~ /settings$/ && is_run() {
-	type = $10 == "list" ? "list" : $4 == "." ? "bool" : tolower($4)
+	type = $10 == "list" ? "list" : $4 == "." ? "bool" : $4 == "N" ? "number" : tolower($4)
 	heading[$1] = ".It Cm " $1 " Ar " type
 	about[$1] = sentence($7)
 	fallback[$1] = default_of()

@@ -155,7 +155,7 @@ complete -c graced -n "$on run" -l shutdown.stop-units -x -a "kubelet.service" -
 complete -c graced -n "$on run" -l shutdown.grace-period -x -a "0s 30s 60s" -d 'how long mode manage gives all pods together, as the kubelet\'s shutdownGracePeriod'
 complete -c graced -n "$on run" -l shutdown.grace-period-critical-pods -x -a "0s 10s" -d 'the part of shutdown.gracePeriod that is for critical pods alone'
 complete -c graced -n "$on run" -l shutdown.grace-period-by-pod-priority -x -a "'priority=0 gracePeriodSeconds=20' 'priority=2000000000 gracePeriodSeconds=10'" -d 'time of the pods from this priority on, instead of these two'
-complete -c graced -n "$on run" -l shutdown.managed -x -a "'label=com.example.tier=db priority=1000' 'scope=docker priority=0' 'unit=web-*.service priority=0'" -d 'containers in no pod, and services, that mode manage stops, and with which priority'
+complete -c graced -n "$on run" -l shutdown.managed -x -a "'label=com.example.tier=db priority=1000' 'scope=docker priority=0' 'unit=web-*.service priority=0'" -d 'containers in no pod, and services, that mode manage stops, by scope, unit or label, each rule with its priority'
 complete -c graced -n "$on run" -l metrics.max-series -x -a "10000" -d 'how many series of containers to expose'
 complete -c graced -n "$on run" -l metrics.max-age -x -a "1h" -d 'how long a series outlives its container'
 complete -c graced -n "$on run" -l budget.cpu -x -a "2% 1% 5% off" -d 'share of one CPU above which the least important work is shed'

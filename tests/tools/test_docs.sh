@@ -117,28 +117,6 @@ done
 nothing_missing
 claim "the pages say what they are for: Linux" $?
 
-# --web.listen-address is web.listenAddress; two flags have no key, one is made otherwise.
-key_of() { # FLAG
-	case $1 in
-	--help | -h | --config | --config.check) ;;
-	--web.config.file) echo web.configFile ;;
-	*) sed -E -e 's/^--//' -e 's/-([a-z])/\u\1/g' <<<"$1" ;;
-	esac
-}
-for option in $(options_of run); do
-	key=$(key_of "$option")
-	[[ -z $key ]] || grep -q "^\.It Cm $key " docs/graced.yaml.5 ||
-		echo "graced.yaml(5) lacks $key" >>"$out"
-done
-nothing_missing
-claim "every setting of run is in graced.yaml(5)" $?
-
-sed -n 's/.*\.key = "\(.*\)",.*/\1/p' user/app/config/settings.c | sort >"$tmp/keys"
-sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\) Ar .*/\1/p' docs/graced.yaml.5 | sort >"$tmp/documented"
-[[ -s $tmp/keys ]] || echo "no keys" >>"$out"
-diff "$tmp/keys" "$tmp/documented" >>"$out"
-claim "graced.yaml(5) has the keys of the program's table and no other" $?
-
 grep -ohE '"(graced|process)_[a-z_]+"' user/wire/prometheus/*.c | tr -d '"' | sort -u >"$tmp/families"
 [[ -s $tmp/families ]] || echo "no metrics" >>"$out"
 while read -r family; do

@@ -749,8 +749,8 @@ const struct setting settings[] = {
 	 VALUE("'scope=S unit=U label=L priority=N'",
 	       "label=com.example.tier=db priority=1000|scope=docker priority=0|unit=web-*.service priority=0"),
 	 .fallback_is = "none",
-	 .help = "containers in no pod, and services, that mode manage stops, and with which "
-		 "priority; scope, unit or label at least (repeatable)",
+	 .help = "containers in no pod, and services, that mode manage stops, by scope, unit or "
+		 "label, each rule with its priority (repeatable)",
 	 .commands = RUN,
 	 .list = true,
 	 .pairs = true,
