@@ -54,13 +54,15 @@ function quoted(text) {
 
 # --- completions ---------------------------------------------------------------------------------
 
+# Options of the same commands and values are one row.
 part == "bash" {
 	n = split(words(), word, "|")
-	line = ""
-	for (i = 1; i <= n; i++)
-		if (word[i] !~ / /) line = line " " word[i]
 	gsub(/ /, ",", $8)
-	print $2, $3, kind(), $8 line
+	row = kind() " " $8
+	for (i = 1; i <= n; i++)
+		if (word[i] !~ / /) row = row " " word[i]
+	if (!(row in options)) order[++n_rows] = row
+	options[row] = options[row] ($3 != "." ? "," $3 : "") "," $2
 }
 
 part == "zsh" {
@@ -138,16 +140,19 @@ part == "yaml" && is_run() {
 	if (at && section != substr($1, 1, at - 1))
 		print "#" substr($1, 1, at - 1) ":"
 	section = substr($1, 1, at ? at - 1 : 0)
-	wrap(sentence($7) ($5 == "." ? " " default_of() : ""), at ? "#  # " : "# ", " ")
 	n = split($9, word, "|")
-	if ($4 ~ /'/) {
-		print indent name ":"
-		for (i = 1; i <= n; i++)
-			print indent "- " map_of_yaml(word[i])
-	} else {
-		value = value_of_yaml($5 != "." ? $5 : word[1])
-		print indent name ": " ($10 == "list" ? "[" value "]" : value)
+	value = value_of_yaml($5 != "." ? $5 : word[1])
+	line = indent name ":" ($4 ~ /'/ ? "" : $10 == "list" ? " [" value "]" : " " value)
+	comment = sentence($7) ($5 == "." ? " " default_of() : "")
+	beside = sprintf("%-25s # %s", line, comment)
+	if (at && length(beside) <= 100)
+		print beside
+	else {
+		wrap(comment, at ? "#  # " : "# ", " ")
+		print line
 	}
+	for (i = 1; i <= n && $4 ~ /'/; i++)
+		print indent "- " map_of_yaml(word[i])
 }
 
 part == "scope" && $1 == "scope" {
@@ -179,6 +184,7 @@ part == "page" {
 }
 
 END {
+	for (i = 1; i <= n_rows; i++) print substr(options[order[i]], 2) " " order[i]
 	if (part == "commands-bash") print "\t\t_graced_words \"" substr(commands, 2) " --help\""
 	if (part ~ /-flags$/) wrap(substr(flags, 2), ".It Fl ", " , ")
 	for (key in heading) { print "graced.yaml(5) lacks " key > "/dev/stderr"; exit 1 }

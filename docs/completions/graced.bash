@@ -43,131 +43,105 @@ _graced_hierarchies() {
 
 # Sets options to all long ones of a command, and kind and words to what the value of one is.
 _graced_read() { # COMMAND OPTION
-	local flag letter is commands offered
-	while read -r flag letter is commands offered; do
+	local names name is commands offered option=${2#-}
+	while read -r names is commands offered; do
 		[[ ,$commands, == *",$1,"* ]] || continue
-		options+=" --$flag"
-		[[ $is == switch ]] && options+=" --no-$flag"
-		[[ $2 == "--$flag" || $2 == "-$letter" ]] && kind=$is words=$offered
+		for name in ${names//,/ }; do
+			((${#name} > 1)) && options+=" --$name"
+			[[ $is == switch ]] && options+=" --no-$name"
+		done
+		[[ ,$names, == *",${option#-},"* ]] && kind=$is words=$offered
 	done <<-'END'
 		# written by tools/generate: bash
-output o words explain,shutdown,version table json
-output o words check table json npd
-output o words trace,audit,pods,plan,log,resolve,replay table wide columns= json
-output o words report table wide columns= json svg trace-event otlp
-otlp-endpoint . words report
-otlp-ca . file report
-sort . words audit,pods,plan,log,report,resolve
-no-headers . flag trace,audit,pods,plan,log,report,resolve,replay
-color . words trace,top,audit,pods,explain,plan,log,report,resolve,replay auto always never
-utc . flag trace,top,log
-file . file log,report
-journal-directory . dir log,report
-boot . words report 0 -1
-boot . words log 0 -1
-since . words log,report today yesterday 10m 2h
-until . words log,report today yesterday 10m 2h
-namespace n words trace,top,audit,pods,explain,log,report,replay
-pod p words trace,top,audit,pods,explain,log,report,replay
-container c words trace,top,audit,log,replay
-signal s signals trace,log,replay
-signal s signal audit
-sender . words trace,log,replay
-outcome . words trace,log,replay graceful terminated killed oom-killed crashed completed failed unknown
-signals . flag trace,log,replay
-count . words trace,replay
-count . words log
-duration . words trace,top,record 10s 1m 10m 1h
-record . file trace
-exit-zero . flag audit
-watch . flag audit,pods
-pid . pid audit
-begin . flag shutdown
-cancel . flag shutdown
-status . flag shutdown
-type . words shutdown power-off reboot halt kexec soft-reboot
-job . file explain
-empty . flag wait
-timeout . words wait 1m 5m 10m
-ignore-daemonsets . flag wait
-pods . file plan,wait
-deadline . words plan 30s 2m
-if-node-dies . flag plan
-node-monitor-grace-period . words plan 40s 50s
-out-of-service . flag plan
-out-of-service-after . words plan 1m 5m 10m
-out-of-service-effect . words plan NoExecute NoSchedule
-config . file run
-config . file plan,check
-config.check . flag run
-node-name . host run
-scope . words trace,top,run,record pods containers services all
-scope . words replay pods containers services all
-assume-grace . words trace,top,run,record 30s 10s 60s
-assume-grace . words replay 30s 10s 60s
-hierarchy . hierarchy trace,top,run,audit,resolve,record,wait,check
-nested-nodes . path trace,top,run,audit,record,replay,wait
-container-roots . path trace,top,run,audit,record,replay,wait
-ring-size . words trace,top,run,record,wait 256Ki 512Ki 1Mi 2Mi 4Mi 8Mi
-attach . flag trace,top
-no-group-dead . flag trace,top,record,wait
-debug . flag trace,top,audit,resolve,record,wait,check
-log.level . words run debug info warning error
-log.format . words run logfmt json
-web.listen-address . words run 127.0.0.1:9753 [::1]:9753
-web.hosts . host run
-web.telemetry-path . path run
-web.config.file . file run
-web.insecure . switch run
-control.socket . socket run /run/graced/control.sock none
-control.socket . socket trace,top,pods,check,shutdown
-names.enabled . switch trace,top,run,audit,resolve,record,wait,check
-names.log-directory . dir trace,top,run,audit,resolve,record,wait,check
-names.wait . words trace,top,run 250ms
-names.docker-root . dir trace,top,run,audit,resolve,record,wait,check
-names.podman-root . dir trace,top,run,audit,resolve,record,wait,check
-names.containerd-state . dir trace,top,run,audit,resolve,record,wait,check
-cri.endpoint . socket trace,top,run,audit,resolve,record,wait,check /run/containerd/containerd.sock /run/crio/crio.sock /run/k3s/containerd/containerd.sock /run/cri-dockerd.sock none
-kubelet.socket . socket trace,top,run,audit,resolve,record,wait,check /var/lib/kubelet/pods-api/pods-api.sock none
-kubelet.url . words trace,top,run,audit,resolve,record,wait,check https://127.0.0.1:10250
-kubelet.ca . file trace,top,run,audit,resolve,record,wait,check
-kubelet.server-name . host trace,top,run,audit,resolve,record,wait,check
-kubelet.token-file . file trace,top,run,audit,resolve,record,wait,check
-kubelet.interval . words run 30s
-kubelet.config . file run
-kubelet.config . file plan,check
-kubelet.version . words run 1.20 1.26 1.27 1.29 1.30 1.35 1.36
-kubelet.version . words explain,plan,check 1.20 1.26 1.27 1.29 1.30 1.35 1.36
-kubelet.root-directory . dir run
-api.url . words run https://10.96.0.1:443
-api.ca . file run
-api.server-name . host run
-api.token-file . file run
-api.client-file . file run
-api.interval . words run 30s
-api.report . words run events status unschedulable
-checkpoint.file . file run
-sinks.stdout . switch run
-sinks.file . file run
-sinks.journal . words run auto true false
-sinks.signals . switch run
-shutdown.mode . words run observe assist manage off
-shutdown.control . switch run
-shutdown.extra . words run 10s
-shutdown.overdue-slack . words run 2s
-shutdown.status-wait . words run 0s 5s
-shutdown.volumes . switch run
-shutdown.out-of-service-taint . switch run
-shutdown.deaf-grace . words run off 2s
-shutdown.pre-stop . words run exec skip
-shutdown.stop-units . words run kubelet.service
-shutdown.grace-period . words run 0s 30s 60s
-shutdown.grace-period-critical-pods . words run 0s 10s
-shutdown.grace-period-by-pod-priority . words run
-shutdown.managed . words run
-metrics.max-series . words run 10000
-metrics.max-age . words run 1h
-budget.cpu . words run 2% 1% 5% off
+o,output words explain,shutdown,version table json
+o,output words check table json npd
+o,output words trace,audit,pods,plan,log,resolve,replay table wide columns= json
+o,output words report table wide columns= json svg trace-event otlp
+otlp-endpoint words report
+otlp-ca file report
+sort words audit,pods,plan,log,report,resolve
+no-headers flag trace,audit,pods,plan,log,report,resolve,replay
+color words trace,top,audit,pods,explain,plan,log,report,resolve,replay auto always never
+utc flag trace,top,log
+file file log,report
+journal-directory dir log,report
+boot words report 0 -1
+boot words log 0 -1
+since,until words log,report today yesterday 10m 2h
+n,namespace,p,pod words trace,top,audit,pods,explain,log,report,replay
+c,container words trace,top,audit,log,replay
+s,signal signals trace,log,replay
+s,signal signal audit
+sender words trace,log,replay
+outcome words trace,log,replay graceful terminated killed oom-killed crashed completed failed unknown
+signals flag trace,log,replay
+count words trace,replay
+count words log
+duration words trace,top,record 10s 1m 10m 1h
+record file trace
+exit-zero flag audit
+watch flag audit,pods
+pid pid audit
+begin,cancel,status flag shutdown
+type words shutdown power-off reboot halt kexec soft-reboot
+job file explain
+empty,ignore-daemonsets flag wait
+timeout words wait 1m 5m 10m
+pods file plan,wait
+deadline words plan 30s 2m
+if-node-dies,out-of-service flag plan
+node-monitor-grace-period words plan 40s 50s
+out-of-service-after words plan 1m 5m 10m
+out-of-service-effect words plan NoExecute NoSchedule
+config,web.config.file,kubelet.config,api.ca,api.token-file,api.client-file,checkpoint.file,sinks.file file run
+config,kubelet.config file plan,check
+config.check flag run
+node-name,web.hosts,api.server-name host run
+scope words trace,top,run,record pods containers services all
+scope words replay pods containers services all
+assume-grace words trace,top,run,record 30s 10s 60s
+assume-grace words replay 30s 10s 60s
+hierarchy hierarchy trace,top,run,audit,resolve,record,wait,check
+nested-nodes,container-roots path trace,top,run,audit,record,replay,wait
+ring-size words trace,top,run,record,wait 256Ki 512Ki 1Mi 2Mi 4Mi 8Mi
+attach flag trace,top
+no-group-dead flag trace,top,record,wait
+debug flag trace,top,audit,resolve,record,wait,check
+log.level words run debug info warning error
+log.format words run logfmt json
+web.listen-address words run 127.0.0.1:9753 [::1]:9753
+web.telemetry-path path run
+web.insecure,sinks.stdout,sinks.signals,shutdown.control,shutdown.volumes,shutdown.out-of-service-taint switch run
+control.socket socket run /run/graced/control.sock none
+control.socket socket trace,top,pods,check,shutdown
+names.enabled switch trace,top,run,audit,resolve,record,wait,check
+names.log-directory,names.docker-root,names.podman-root,names.containerd-state dir trace,top,run,audit,resolve,record,wait,check
+names.wait words trace,top,run 250ms
+cri.endpoint socket trace,top,run,audit,resolve,record,wait,check /run/containerd/containerd.sock /run/crio/crio.sock /run/k3s/containerd/containerd.sock /run/cri-dockerd.sock none
+kubelet.socket socket trace,top,run,audit,resolve,record,wait,check /var/lib/kubelet/pods-api/pods-api.sock none
+kubelet.url words trace,top,run,audit,resolve,record,wait,check https://127.0.0.1:10250
+kubelet.ca,kubelet.token-file file trace,top,run,audit,resolve,record,wait,check
+kubelet.server-name host trace,top,run,audit,resolve,record,wait,check
+kubelet.interval,api.interval words run 30s
+kubelet.version words run 1.20 1.26 1.27 1.29 1.30 1.35 1.36
+kubelet.version words explain,plan,check 1.20 1.26 1.27 1.29 1.30 1.35 1.36
+kubelet.root-directory dir run
+api.url words run https://10.96.0.1:443
+api.report words run events status unschedulable
+sinks.journal words run auto true false
+shutdown.mode words run observe assist manage off
+shutdown.extra words run 10s
+shutdown.overdue-slack words run 2s
+shutdown.status-wait words run 0s 5s
+shutdown.deaf-grace words run off 2s
+shutdown.pre-stop words run exec skip
+shutdown.stop-units words run kubelet.service
+shutdown.grace-period words run 0s 30s 60s
+shutdown.grace-period-critical-pods words run 0s 10s
+shutdown.grace-period-by-pod-priority,shutdown.managed words run
+metrics.max-series words run 10000
+metrics.max-age words run 1h
+budget.cpu words run 2% 1% 5% off
 		# written by tools/generate: the end
 	END
 }
