@@ -50,7 +50,7 @@ _graced_read() { # COMMAND OPTION
 			((${#name} > 1)) && options+=" --$name"
 			[[ $is == switch ]] && options+=" --no-$name"
 		done
-		[[ ,$names, == *",${option#-},"* ]] && kind=$is words=$offered
+		[[ $2 == -* && ,$names, == *",${option#-},"* ]] && kind=$is words=$offered
 	done <<-'END'
 		# written by tools/generate: bash
 o,output words explain,shutdown,version table json
