@@ -295,7 +295,7 @@ portable: $(PORTABLE)
 check-programs: plain-programs asan-programs
 plain-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(DAEMON) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) \
 	$(BUILD)/vmlinux/all.o
-quick-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(HELPERS) $(BUILD)/tools/stack-check \
+quick-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(HELPERS) $(BUILD)/tools/stack-check $(BUILD)/tools/settings \
 	$(BUILD)/tools/vmlinux-check $(BUILD)/vmlinux/all.o
 asan-programs:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable
@@ -391,6 +391,7 @@ help:
 	@echo 'make images     the same for amd64 and arm64, as $(BUILD)/graced-images.tar'
 	@echo 'make chart      the Helm chart, as $(BUILD)/graced-VERSION.tgz'
 	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
+	@echo 'make generated  writes completions, deploy/graced.yaml and lists of settings anew, from the tables'
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'
 	@echo 'make fuzz       fuzzes each target for TIME=60 seconds'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Targets for people who change graced: style, fuzzing, coverage, a build for the other machine.
 
-.PHONY: quick walk fmt lint fuzz fuzz-targets coverage arm64 check-arm64 screenshots
+.PHONY: quick walk generated fmt lint fuzz fuzz-targets coverage arm64 check-arm64 screenshots
 
 STYLED = $(shell find bpf include user tests tools vmlinux -name '*.[ch]' 2>/dev/null)
 
@@ -10,6 +10,9 @@ quick: deps
 
 walk: $(UNIT)
 	@BUILD='$(BUILD)' tools/check-run walk
+
+generated: $(BUILD)/graced $(BUILD)/tools/settings
+	tools/generate
 
 fmt:
 	clang-format -i $(STYLED)

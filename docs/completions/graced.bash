@@ -41,125 +41,139 @@ _graced_hierarchies() {
 	_graced_words "$words"
 }
 
-# The value of an option: true when there is one to complete.
-_graced_value() { # COMMAND OPTION
-	case $2 in
-	-o | --output)
-		case $1 in
-		report) _graced_words "table wide columns= json svg trace-event otlp" ;;
-		check) _graced_words "table json npd" ;;
-		explain | shutdown | version) _graced_words "table json" ;;
-		*) _graced_words "table wide columns= json" ;;
-		esac
-		;;
-	--color) _graced_words "auto always never" ;;
-	--pid) _graced_words "$(cd /proc && echo [0-9]*)" ;;
-	--boot) _graced_words "0 -1" ;;
-	--since | --until) _graced_words "today yesterday 10m 2h" ;;
-	-s | --signal) _graced_signals "${1/audit/}" ;;
-	--outcome) _graced_words "graceful terminated killed oom-killed crashed completed failed unknown" ;;
-	--type) _graced_words "power-off reboot halt kexec soft-reboot" ;;
-	--scope) _graced_words "pods containers services all" ;;
-	--hierarchy) _graced_hierarchies ;;
-	--log.level) _graced_words "debug info warning error" ;;
-	--log.format) _graced_words "logfmt json" ;;
-	--sinks.journal) _graced_words "auto true false" ;;
-	--budget.cpu) _graced_words "1% 2% 5% off" ;;
-	--web.listen-address) _graced_words "127.0.0.1:9753 [::1]:9753" ;;
-	--web.telemetry-path) _graced_words "/metrics" ;;
-	--ring-size) _graced_words "256Ki 512Ki 1Mi 2Mi 4Mi 8Mi" ;;
-	--kubelet.version) _graced_words "1.20 1.26 1.27 1.29 1.30 1.35 1.36" ;;
-	--names.enabled) _graced_words "true false" ;;
-	--shutdown.mode) _graced_words "observe assist manage off" ;;
-	--shutdown.deaf-grace) _graced_words "off 2s" ;;
-	--shutdown.grace-period) _graced_words "30s 60s" ;;
-	--shutdown.grace-period-critical-pods) _graced_words "10s" ;;
-	--shutdown.pre-stop) _graced_words "exec skip" ;;
-	--api.report) _graced_words "events status unschedulable" ;;
-	--shutdown.stop-units) _graced_words "kubelet.service" ;;
-	--out-of-service-effect) _graced_words "NoExecute NoSchedule" ;;
-	--control.socket | --checkpoint.file | --job | --file | --pods | --record | --config | --web.config.file | --sinks.file | \
-		--kubelet.ca | --kubelet.config | --kubelet.token-file | --api.ca | --api.token-file | \
-		--api.client-file | --otlp-ca) _graced_files -f ;;
-	--names.log-directory | --journal-directory | --names.docker-root | --names.podman-root | --names.containerd-state) _graced_files -d ;;
-	--kubelet.socket)
-		if [[ $cur == */* ]]; then
-			_graced_files -f
-		else
-			_graced_words "none /var/lib/kubelet/pods-api/pods-api.sock"
-		fi
-		;;
-	--cri.endpoint)
-		if [[ $cur == */* ]]; then
-			_graced_files -f
-		else
-			_graced_words "none /run/containerd/containerd.sock /run/crio/crio.sock
-				/run/k3s/containerd/containerd.sock /run/cri-dockerd.sock"
-		fi
-		;;
-	--sort | -n | --namespace | -p | --pod | -c | --container | --sender | --count | --duration | --timeout | --deadline | \
-		--assume-grace | --nested-nodes | --node-name | --container-roots | \
-		--metrics.max-series | --metrics.max-age | --names.wait | \
-		--shutdown.extra | --shutdown.overdue-slack | --shutdown.status-wait | \
-		--node-monitor-grace-period | --out-of-service-after | --kubelet.url | \
-		--kubelet.server-name | --kubelet.interval | \
-		--api.url | --api.server-name | --api.interval) ;;
-	*) return 1 ;;
-	esac
+# Sets options to all long ones of a command, and kind and words to what the value of one is.
+_graced_read() { # COMMAND OPTION
+	local names name is commands offered option=${2#-}
+	while read -r names is commands offered; do
+		[[ ,$commands, == *",$1,"* ]] || continue
+		for name in ${names//,/ }; do
+			((${#name} > 1)) && options+=" --$name"
+			[[ $is == switch ]] && options+=" --no-$name"
+		done
+		[[ $2 == -* && ,$names, == *",${option#-},"* ]] && kind=$is words=$offered
+	done <<-'END'
+		# written by tools/generate: bash
+o,output words explain,shutdown,version table json
+o,output words check table json npd
+o,output words trace,audit,pods,plan,log,resolve,replay table wide columns= json
+o,output words report table wide columns= json svg trace-event otlp
+otlp-endpoint words report
+otlp-ca file report
+sort words audit,pods,plan,log,report,resolve
+no-headers flag trace,audit,pods,plan,log,report,resolve,replay
+color words trace,top,audit,pods,explain,plan,log,report,resolve,replay auto always never
+utc flag trace,top,log
+file file log,report
+journal-directory dir log,report
+boot words report 0 -1
+boot words log 0 -1
+since,until words log,report today yesterday 10m 2h
+n,namespace,p,pod words trace,top,audit,pods,explain,log,report,replay
+c,container words trace,top,audit,log,replay
+s,signal signals trace,log,replay
+s,signal signal audit
+sender words trace,log,replay
+outcome words trace,log,replay graceful terminated killed oom-killed crashed completed failed unknown
+signals flag trace,log,replay
+count words trace,replay
+count words log
+duration words trace,top,record 10s 1m 10m 1h
+record file trace
+exit-zero flag audit
+watch flag audit,pods
+pid pid audit
+begin,cancel,status flag shutdown
+type words shutdown power-off reboot halt kexec soft-reboot
+job file explain
+empty,ignore-daemonsets flag wait
+timeout words wait 1m 5m 10m
+pods file plan,wait
+deadline words plan 30s 2m
+if-node-dies,out-of-service flag plan
+node-monitor-grace-period words plan 40s 50s
+out-of-service-after words plan 1m 5m 10m
+out-of-service-effect words plan NoExecute NoSchedule
+config,web.config.file,kubelet.config,api.ca,api.token-file,api.client-file,checkpoint.file,sinks.file file run
+config,kubelet.config file plan,check
+config.check flag run
+node-name,web.hosts,api.server-name host run
+scope words trace,top,run,record pods containers services all
+scope words replay pods containers services all
+assume-grace words trace,top,run,record 30s 10s 60s
+assume-grace words replay 30s 10s 60s
+hierarchy hierarchy trace,top,run,audit,resolve,record,wait,check
+nested-nodes,container-roots path trace,top,run,audit,record,replay,wait
+ring-size words trace,top,run,record,wait 256Ki 512Ki 1Mi 2Mi 4Mi 8Mi
+attach flag trace,top
+no-group-dead flag trace,top,record,wait
+debug flag trace,top,audit,resolve,record,wait,check
+log.level words run debug info warning error
+log.format words run logfmt json
+web.listen-address words run 127.0.0.1:9753 [::1]:9753
+web.telemetry-path path run
+web.insecure,sinks.stdout,sinks.signals,shutdown.control,shutdown.volumes,shutdown.out-of-service-taint switch run
+control.socket socket run /run/graced/control.sock none
+control.socket socket trace,top,pods,check,shutdown
+names.enabled switch trace,top,run,audit,resolve,record,wait,check
+names.log-directory,names.docker-root,names.podman-root,names.containerd-state dir trace,top,run,audit,resolve,record,wait,check
+names.wait words trace,top,run 250ms
+cri.endpoint socket trace,top,run,audit,resolve,record,wait,check /run/containerd/containerd.sock /run/crio/crio.sock /run/k3s/containerd/containerd.sock /run/cri-dockerd.sock none
+kubelet.socket socket trace,top,run,audit,resolve,record,wait,check /var/lib/kubelet/pods-api/pods-api.sock none
+kubelet.url words trace,top,run,audit,resolve,record,wait,check https://127.0.0.1:10250
+kubelet.ca,kubelet.token-file file trace,top,run,audit,resolve,record,wait,check
+kubelet.server-name host trace,top,run,audit,resolve,record,wait,check
+kubelet.interval,api.interval words run 30s
+kubelet.version words run 1.20 1.26 1.27 1.29 1.30 1.35 1.36
+kubelet.version words explain,plan,check 1.20 1.26 1.27 1.29 1.30 1.35 1.36
+kubelet.root-directory dir run
+api.url words run https://10.96.0.1:443
+api.report words run events status unschedulable
+sinks.journal words run auto true false
+shutdown.mode words run observe assist manage off
+shutdown.extra words run 10s
+shutdown.overdue-slack words run 2s
+shutdown.status-wait words run 0s 5s
+shutdown.deaf-grace words run off 2s
+shutdown.pre-stop words run exec skip
+shutdown.stop-units words run kubelet.service
+shutdown.grace-period words run 0s 30s 60s
+shutdown.grace-period-critical-pods words run 0s 10s
+shutdown.grace-period-by-pod-priority,shutdown.managed words run
+metrics.max-series words run 10000
+metrics.max-age words run 1h
+budget.cpu words run 2% 1% 5% off
+		# written by tools/generate: the end
+	END
 }
 
-_graced_options() { # COMMAND
-	local format="--output" table="--output --no-headers --color" filter="--namespace --pod --container --signal"
-	local sources="--hierarchy --debug --names.enabled --no-names.enabled --names.log-directory
-		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
-		--kubelet.socket --kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file"
-	local live="--nested-nodes --container-roots --ring-size --no-group-dead $sources"
+# The value of an option: true when there is one to complete.
+_graced_value() { # KIND WORDS
 	case $1 in
-	trace) echo "--help $table --utc $filter --sender --outcome --signals --scope --assume-grace
-		--count --duration --record --attach --control.socket --names.wait $live" ;;
-	top) echo "--help --namespace --pod --container --scope --assume-grace --duration --color --utc
-		--attach --control.socket --names.wait $live" ;;
-	run) echo "--help --config --config.check --node-name --scope --assume-grace --hierarchy
-		--nested-nodes --container-roots --ring-size --log.level --log.format --web.listen-address
-		--web.hosts --web.telemetry-path --web.config.file --web.insecure --no-web.insecure --control.socket
-		--checkpoint.file --names.enabled --no-names.enabled --names.log-directory --names.wait
-		--names.docker-root --names.podman-root --names.containerd-state --cri.endpoint
-		--kubelet.socket --kubelet.url --kubelet.ca --kubelet.server-name --kubelet.token-file
-		--kubelet.interval --api.url --api.ca --api.server-name --api.token-file --api.client-file --api.interval
-		--api.report --sinks.stdout
-		--no-sinks.stdout --sinks.file --sinks.journal --sinks.signals --no-sinks.signals
-		--shutdown.mode --kubelet.config --kubelet.version
-		--shutdown.control --no-shutdown.control --shutdown.extra --shutdown.overdue-slack --shutdown.status-wait --shutdown.deaf-grace
-		--shutdown.stop-units --shutdown.grace-period --shutdown.grace-period-critical-pods
-		--shutdown.grace-period-by-pod-priority --shutdown.managed --shutdown.pre-stop
-		--shutdown.out-of-service-taint
-		--shutdown.volumes --no-shutdown.volumes --kubelet.root-directory
-		--metrics.max-series --metrics.max-age --budget.cpu" ;;
-	audit) echo "--help $table --sort $filter --watch --pid --exit-zero --nested-nodes --container-roots $sources" ;;
-	pods) echo "--help $table --sort --namespace --pod --watch --control.socket" ;;
-	explain) echo "--help $format --color --namespace --pod --kubelet.version --job" ;;
-	plan) echo "--help $table --sort --config --kubelet.config --deadline --if-node-dies --pods --kubelet.version
-		--node-monitor-grace-period --out-of-service --out-of-service-after --out-of-service-effect" ;;
-	log) echo "--help $table --sort --utc $filter --sender --outcome --signals --count --file --journal-directory
-		--boot --since --until" ;;
-	report) echo "--help $table --sort --namespace --pod --file --journal-directory --boot --since --until --otlp-endpoint --otlp-ca" ;;
-	shutdown) echo "--help $format --begin --cancel --status --type --control.socket" ;;
-	resolve) echo "--help $table --sort $sources" ;;
-	record) echo "--help --scope --assume-grace --duration $live" ;;
-	replay) echo "--help $table $filter --sender --outcome --signals --count --scope --assume-grace
-		--nested-nodes --container-roots" ;;
-	wait) echo "--help --empty --timeout --ignore-daemonsets --pods $live" ;;
-	check) echo "--help $format --config --control.socket --kubelet.config --kubelet.version
-		$sources" ;;
-	version) echo "--help $format" ;;
+	flag | switch | "") return 1 ;;
+	words) _graced_words "$2" ;;
+	file) _graced_files -f ;;
+	dir) _graced_files -d ;;
+	socket)
+		[[ $cur == */* ]] || _graced_words "$2"
+		((${#COMPREPLY[@]})) || _graced_files -f
+		;;
+	pid) _graced_words "$(cd /proc && echo [0-9]*)" ;;
+	signal) _graced_signals "" ;;
+	signals) _graced_signals list ;;
+	hierarchy) _graced_hierarchies ;;
+	host) _graced_words "$(compgen -A hostname)" ;;
+	path) ;;
 	esac
 }
 
 _graced() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
+	local options=--help kind='' words=''
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
+		# written by tools/generate: commands-bash
 		_graced_words "trace top run audit pods explain plan log report shutdown resolve record replay wait check version --help"
+		# written by tools/generate: the end
 		return
 	fi
 	# readline breaks words at =, so --option=value comes as three.
@@ -168,9 +182,10 @@ _graced() {
 	elif [[ $prev == = ]] && ((COMP_CWORD > 3)); then
 		prev=${COMP_WORDS[COMP_CWORD-2]}
 	fi
-	_graced_value "$command" "$prev" && return
+	_graced_read "$command" "$prev"
+	_graced_value "$kind" "$words" && return
 	if [[ $cur == -* ]]; then
-		_graced_words "$(_graced_options "$command")"
+		_graced_words "$options"
 		return
 	fi
 	case $command in

@@ -46,7 +46,6 @@ mapfile -t commands < <(help_of | sed -n 's/^  \([a-z]\+\)  .*/\1/p')
 options_of() { # COMMAND
 	help_of "$1" | sed -nE -e 's/^ {2,6}(-[a-z], )?(--[a-z][a-z.-]*).*/\2 \1/' \
 		-e 's/^(--[a-z.-]+) (-[a-z])?,? ?$/\1 \2/p' | sed 's/ $//'
-	[[ $1 == version ]] && echo "--output -o"
 }
 
 # The text of a page, without markup: one line for each, so that words can be looked for.
@@ -117,28 +116,6 @@ for page in docs/*.[58]; do
 done
 nothing_missing
 claim "the pages say what they are for: Linux" $?
-
-# --web.listen-address is web.listenAddress; two flags have no key, one is made otherwise.
-key_of() { # FLAG
-	case $1 in
-	--help | -h | --config | --config.check) ;;
-	--web.config.file) echo web.configFile ;;
-	*) sed -E -e 's/^--//' -e 's/-([a-z])/\u\1/g' <<<"$1" ;;
-	esac
-}
-for option in $(options_of run); do
-	key=$(key_of "$option")
-	[[ -z $key ]] || grep -q "^\.It Cm $key " docs/graced.yaml.5 ||
-		echo "graced.yaml(5) lacks $key" >>"$out"
-done
-nothing_missing
-claim "every setting of run is in graced.yaml(5)" $?
-
-sed -n 's/.*\.key = "\(.*\)",.*/\1/p' user/app/config/settings.c | sort >"$tmp/keys"
-sed -n 's/^\.It Cm \([a-z][A-Za-z.]*\) Ar .*/\1/p' docs/graced.yaml.5 | sort >"$tmp/documented"
-[[ -s $tmp/keys ]] || echo "no keys" >>"$out"
-diff "$tmp/keys" "$tmp/documented" >>"$out"
-claim "graced.yaml(5) has the keys of the program's table and no other" $?
 
 grep -ohE '"(graced|process)_[a-z_]+"' user/wire/prometheus/*.c | tr -d '"' | sort -u >"$tmp/families"
 [[ -s $tmp/families ]] || echo "no metrics" >>"$out"
@@ -211,11 +188,8 @@ outcomes_in() { # WHERE, in stdin
 }
 help_of trace | tr '\n' ' ' | sed -E 's/.*show only these outcomes: ([^;]*);.*/\1/' | outcomes_in --help
 grep -A 2 '^\.Cm graceful ,' docs/graced-trace.8 | sed 's/^\.Cm//' | outcomes_in docs/graced-trace.8
-sed -n 's/.*--outcome) _graced_words "\(.*\)" ;;/\1/p' docs/completions/graced.bash | outcomes_in bash
-sed -n "s/.*outcomes=':outcome:(\(.*\))'.*/\1/p" docs/completions/_graced | outcomes_in zsh
-sed -n '/-l outcome/,/^$/s/.*-a .\([a-z -]*\).$/\1/p' docs/completions/graced.fish | outcomes_in fish
 nothing_missing
-claim "--help, graced-trace(8) and the completions have each outcome, and no other" $?
+claim "--help and graced-trace(8) have each outcome, and no other" $?
 
 # Of words in a query for the metrics of graced.
 cut -d ' ' -f 2 "$tmp/pairs" | sort -u >"$tmp/causes"
@@ -302,18 +276,13 @@ offers() { # EXPECTED WORD...: among others
 offered "" | grep -v '^-' | sort >"$tmp/offered"
 printf '%s\n' "${commands[@]}" | sort | diff - "$tmp/offered" >>"$out"
 for command in "${commands[@]}"; do
-	for option in $(options_of "$command"); do
-		[[ $option == --* ]] || continue
-		offers "$option" "$command" "$option"
-	done
-	while read -r option; do
-		options_of "$command" | grep -qE -- "(^| )$option( |$)" || [[ $option == --help ]] ||
-			[[ $option == --no-*.* ]] ||
-			echo "bash: $command has no $option" >>"$out"
-	done < <(offered "$command" --)
+	options_of "$command" | grep -oE -- '--[a-z.-]+' | sort >"$tmp/options"
+	offered "$command" -- | grep -vE -- '^--no-.*\.' | sort | diff "$tmp/options" - |
+		sed "s/^[<>]/bash: $command: &/" >>"$out"
 done
+offered trace --outcome "" | sort | diff "$tmp/outcomes" - >>"$out"
 nothing_missing
-claim "bash completes the commands and their options, and no others" $?
+claim "bash completes the commands, their options and each outcome, and no others" $?
 
 while read -r expected words; do
 	# shellcheck disable=SC2086 # the words are the line
@@ -358,29 +327,6 @@ claim "bash completes a file with a space in its name" $?
 bash -n docs/completions/graced.bash 2>>"$out" && source docs/completions/graced.bash &&
 	complete -p graced >/dev/null
 claim "the completion for bash is sound" $?
-
-for command in "${commands[@]}"; do
-	grep -qE "^\s+'$command:" docs/completions/_graced || echo "zsh: no $command" >>"$out"
-	grep -q -- " -a $command -d" docs/completions/graced.fish || echo "fish: no $command" >>"$out"
-	for option in $(options_of "$command"); do
-		[[ $option == --* ]] || continue
-		grep -qE -- "['\"},*)]${option//./\\.}[['\"}]" docs/completions/_graced ||
-			echo "zsh: no $option" >>"$out"
-		grep -qE -- "-l ${option#--}( |$)" docs/completions/graced.fish ||
-			echo "fish: no $option" >>"$out"
-	done
-done
-nothing_missing
-claim "the completions for zsh and fish have every command and option" $?
-
-for command in "${commands[@]}"; do options_of "$command" | tr ' ' '\n'; done |
-	sort -u >"$tmp/options"
-{
-	grep -oE -- "['\"},*)]--[a-z][a-z.-]+[[{]?" docs/completions/_graced | tr -d "'\"},*)[{"
-	grep -oE -- '^complete .* -l [a-z.-]+' docs/completions/graced.fish | sed 's/.* -l /--/'
-} | sort -u | comm -13 "$tmp/options" - | grep -vE -- '^--(help|no-(web|names|sinks|shutdown)\..*)$' >>"$out"
-nothing_missing
-claim "the completions for zsh and fish have no option that is not there" $?
 
 if have zsh; then
 	timeout 120 zsh -f -n docs/completions/_graced 2>>"$out"
@@ -446,13 +392,6 @@ sed -E '/^#  configFile:/d; s/^#(([^ ]|  ).*)/\1/' deploy/graced.yaml >"$tmp/all
 chmod 644 "$tmp/all.yaml"
 timeout 120 "$graced" run --config "$tmp/all.yaml" --config.check >>"$out" 2>&1
 claim "it is right as well with all that is commented out" $?
-
-while read -r key; do
-	grep -qE "^#? *${key##*.}:" deploy/graced.yaml ||
-		echo "deploy/graced.yaml lacks $key" >>"$out"
-done <"$tmp/keys"
-nothing_missing
-claim "it has every key" $?
 
 flags="the arguments of the manifest are right"
 manifest=$(sed -n '/^ *args:/,/^ *env:/s/^ *- \(--.*\)/\1/p' deploy/daemonset.yaml)

@@ -110,6 +110,24 @@ static void test_rows(void **state)
 	}
 }
 
+static void test_words(void **state)
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		const struct setting *s = &settings[i];
+		_cleanup_(cleanup_free) char *words = s->words ? strdup(s->words) : NULL;
+		char *rest = words, *word;
+
+		while ((word = strsep(&rest, "|"))) {
+			struct config config = {};
+
+			print_message("# %s: %s\n", s->key ? s->key : s->flag, word);
+			config.options.which =
+				setting_is_for(s, OPTIONS_RUN) ? OPTIONS_RUN : OPTIONS_TRACE;
+			assert_null(value_take(s, &config, word, 0));
+		}
+	}
+}
+
 static bool is_live(const char *key)
 {
 	static const char *const sections[] = {"log.", "sinks.", "budget."};
@@ -145,6 +163,7 @@ int main(void)
 		CLAIM("SIGHUP takes log, sinks and budget, and names each other setting that changed",
 		      test_reload),
 		CLAIM("each row is whole, and takes its own default", test_rows),
+		CLAIM("each row takes the words that it offers", test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,7 +205,7 @@ void options_flags_done(struct options_flags *flags)
 /* --- options of commands -------------------------------------------------------------------------
  */
 
-static const char *const command_names[OPTIONS_COMMANDS] = {
+const char *const options_commands[OPTIONS_COMMANDS] = {
 	[OPTIONS_TRACE] = "trace",     [OPTIONS_TOP] = "top",	    [OPTIONS_RUN] = "run",
 	[OPTIONS_AUDIT] = "audit",     [OPTIONS_PODS] = "pods",	    [OPTIONS_EXPLAIN] = "explain",
 	[OPTIONS_PLAN] = "plan",       [OPTIONS_REPORT] = "report", [OPTIONS_LOG] = "log",
@@ -218,7 +218,7 @@ static enum options_command command_of(const char *name)
 {
 	unsigned int i = 0;
 
-	while (i < OPTIONS_VERSION && strcmp(command_names[i], name) != 0)
+	while (i < OPTIONS_VERSION && strcmp(options_commands[i], name) != 0)
 		i++;
 	return i;
 }
@@ -386,5 +386,5 @@ void options_add_help(struct buf *out, enum options_command command,
 	if (command == OPTIONS_VERSION)
 		buf_adds(out, "MANUAL PAGE\n  graced(8)\n");
 	else
-		buf_printf(out, "MANUAL PAGE\n  graced-%s(8)\n", command_names[command]);
+		buf_printf(out, "MANUAL PAGE\n  graced-%s(8)\n", options_commands[command]);
 }

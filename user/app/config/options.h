@@ -37,6 +37,8 @@ enum options_command {
 	OPTIONS_COMMANDS
 };
 
+extern const char *const options_commands[OPTIONS_COMMANDS]; /* their names */
+
 /* How graced report prints. */
 enum report_format {
 	REPORT_TABLE,

@@ -29,6 +29,7 @@ struct setting {
 	const char *flag; /* NULL: made of the key */
 	char letter;	  /* of the short option; 0: none */
 	const char *argument;	 /* what --help calls its value; NULL: a flag alone */
+	const char *words;	 /* values to offer, with | between: all, or examples */
 	const char *fallback;	 /* value when none is given; NULL: nothing is taken */
 	const char *fallback_is; /* what --help says instead of it; NULL: nothing */
 	const char *help;
