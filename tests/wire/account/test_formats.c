@@ -604,7 +604,7 @@ static void lines(void **state)
 		 DAMAGED, 0},
 		{"{\"type\":\"boot_end\"," HEAD "7,\"id\":\"b/end\",\"end\":\"unclean\","
 		 "\"reason\":\"brand-new\",\"journal\":\"brand-new\",\"pods\":{},\"shutdown\":[]}",
-		 FINE, 1},
+		 NEWER, 0},
 		/* Which boot it is of shows in its id alone: an entry of the journal is a later
 		   one's. */
 		{"{\"type\":\"boot_end\"," HEAD "7,\"end\":\"unclean\"}", DAMAGED, 0},

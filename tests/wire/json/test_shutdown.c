@@ -94,14 +94,13 @@ static struct record a_release_with_volumes(void)
 	r->step.volumes_known = true;
 	r->step.n_volumes = 20;
 	r->step.n_volumes_listed = 2;
-	r->step.volumes[0] = (struct shutdown_volume){.id = 1,
-						      .pod_uid = "u-1",
-						      .plugin = "kubernetes.io~csi",
-						      .driver = "ebs.csi.aws.com",
-						      .name = "quo\"te"};
-	r->step.volumes[1] = (struct shutdown_volume){
-		.id = 2, .pod_uid = "", .plugin = "kubernetes.io~rbd", .driver = "", .name = "v"};
-	r->volume_pods[0] = (struct record_volume_pod){.namespace_ = "shop"};
+	r->volumes[0] = (struct record_volume){.uid = "u-1",
+					       .namespace_ = "shop",
+					       .plugin = "kubernetes.io~csi",
+					       .driver = "ebs.csi.aws.com",
+					       .name = "quo\"te"};
+	r->volumes[1] = (struct record_volume){
+		.uid = "", .plugin = "kubernetes.io~rbd", .driver = "", .name = "v"};
 	return record;
 }
 

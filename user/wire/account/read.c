@@ -12,7 +12,6 @@
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "wire/json/record.h"
-#include "wire/json/record_read.h"
 
 /* Times and durations are at most 146 years, so that sums of two fit. */
 #define TIME_MAX     (INT64_MAX / 2)
@@ -432,8 +431,6 @@ static int read_line(const json_t *line, const char *boot, struct reading *r)
 	const char *type = text_of(line, "type"), *time = text_of(line, "time");
 	struct account_record *record = &r->record;
 
-	if (record_check(line) == -EPROTONOSUPPORT)
-		return -EPROTONOSUPPORT;
 	record->id = text_of(line, "id");
 	record->node = text_of(line, "node");
 	if (!type || json_integer_value(json_object_get(line, "schema")) != RECORD_SCHEMA ||
@@ -450,11 +447,17 @@ void account_read(struct account_log *log, const struct account_query *query, co
 		  size_t size, const char *boot)
 {
 	_cleanup_(cleanup_json_decref) json_t *json = NULL;
+	_cleanup_(arena_free) struct arena arena = {};
 	struct reading r = {};
+	struct record checked;
 	int error;
 
 	if (size == 0)
 		return;
+	if (record_read(line, size, RECORDS_ALL, &arena, &checked) == -EPROTONOSUPPORT) {
+		log->newer++;
+		return;
+	}
 	json = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
 	error = json ? read_line(json, boot, &r) : -EBADMSG;
 	if (error == 0)

@@ -14,76 +14,6 @@
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 
-static void add_text(struct buf *out, const char *key, const char *text)
-{
-	jsonw_str(out, key, text && text[0] ? text : NULL);
-}
-
-static void add_reported_exit(struct buf *out, const struct record_discrepancy *r)
-{
-	int64_t at_ns = r->reported.finished_wall_ns;
-	char time[RFC3339_SIZE];
-
-	jsonw_object(out, "exit");
-	jsonw_i64(out, "code", r->reported.exit_code);
-	add_text(out, "reason", r->reported.reason);
-	jsonw_str(out, "finished_at", at_ns ? rfc3339_format(at_ns, time) : NULL);
-	jsonw_object_end(out);
-}
-
-static void add_reported(struct buf *out, const struct record_discrepancy *r, bool exit)
-{
-	jsonw_object(out, "reported");
-	jsonw_str(out, "source", meta_source_name(r->reported.source));
-	if (exit) {
-		add_reported_exit(out, r);
-	} else {
-		jsonw_bool(out, "listed", r->reported.listed);
-		add_text(out, "phase", podobj_phase_name(r->reported.phase));
-		record_parts_tri(out, "ready", r->reported.ready);
-	}
-	jsonw_object_end(out);
-}
-
-static void add_kernel_exit(struct buf *out, const struct record_discrepancy *r)
-{
-	uint64_t finished = (uint64_t)r->reported.finished_wall_ns;
-	char time[RFC3339_SIZE];
-
-	record_parts_exit(out, "exit", &r->kernel.exit);
-	jsonw_str(out, "finished_at", rfc3339_format(r->kernel.exit_wall_ns, time));
-	if (finished)
-		jsonw_i64(out, "reported_behind_ns",
-			  (int64_t)(finished - (uint64_t)r->kernel.exit_wall_ns));
-	else
-		jsonw_null(out, "reported_behind_ns");
-	record_parts_tri(out, "oom_killed", r->kernel.oom);
-}
-
-static void add_kernel(struct buf *out, const struct record_discrepancy *r, bool exit)
-{
-	jsonw_object(out, "kernel");
-	if (exit) {
-		add_kernel_exit(out, r);
-	} else {
-		jsonw_bool(out, "populated", r->kernel.populated);
-		jsonw_u64(out, "running", r->kernel.running);
-	}
-	jsonw_object_end(out);
-}
-
-void discrepancy_json(struct buf *out, const struct record_discrepancy *r)
-{
-	bool exit = r->kind >= DISCREPANCY_STATES;
-
-	record_parts_pod(out, "pod", &r->pod);
-	record_parts_container(out, "container", &r->container);
-	jsonw_str(out, "kind", discrepancy_name(r->kind));
-	record_parts_time(out, "since_boot_ns", r->since_ns);
-	add_reported(out, r, exit);
-	add_kernel(out, r, exit);
-}
-
 void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits)
 {
 	jsonw_array(out, key);
@@ -199,7 +129,7 @@ static void add_head(struct buf *out, const struct pods_record *r)
 	jsonw_str(out, "time", rfc3339_format(r->wall_ns, time));
 	jsonw_u64(out, "boot_ns", r->at_ns);
 	jsonw_str(out, "node", r->node);
-	record_parts_pod(out, "pod", &pod);
+	members_write_object(out, "pod", parts_pod, &pod);
 }
 
 static void add_grace(struct buf *out, const struct pods_record *r)
@@ -212,7 +142,7 @@ static void add_grace(struct buf *out, const struct pods_record *r)
 	}
 	jsonw_object(out, "grace");
 	jsonw_decimal(out, "seconds", r->view.grace_ns, NS_DECIMALS);
-	record_parts_time(out, "deadline_boot_ns", r->view.deadline_ns);
+	jsonw_time(out, "deadline_boot_ns", r->view.deadline_ns);
 	if (pods_record_left(r, &left))
 		jsonw_i64(out, "left_ns", left);
 	else
@@ -235,8 +165,8 @@ int pods_json(struct buf *out, const struct pods_record *r)
 	jsonw_object(out, NULL);
 	add_head(out, r);
 	jsonw_str(out, "state", pods_record_state(r));
-	record_parts_time(out, "first_boot_ns", v->first_ns);
-	record_parts_time(out, "since_boot_ns", v->since_ns);
+	jsonw_time(out, "first_boot_ns", v->first_ns);
+	jsonw_time(out, "since_boot_ns", v->since_ns);
 	jsonw_object(out, "containers");
 	jsonw_u64(out, "running", v->running);
 	jsonw_u64(out, "all", v->containers);
@@ -248,7 +178,7 @@ int pods_json(struct buf *out, const struct pods_record *r)
 	jsonw_bool(out, "deleting", v->deleting);
 	jsonw_bool(out, "waiting", v->waiting);
 	add_bool(out, "orphan", r->desired_known, pods_record_is_orphan(r));
-	record_parts_time(out, "ready_stop_boot_ns", v->ready_stop_ns);
+	jsonw_time(out, "ready_stop_boot_ns", v->ready_stop_ns);
 	discrepancy_json_names(out, "discrepancies", v->discrepancies);
 	jsonw_object_end(out);
 	buf_addc(out, '\n');

@@ -45,8 +45,6 @@ int pods_json(struct buf *out, const struct pods_record *record);
  * whatever else it is; -ENOMEM. */
 int pods_json_read(const char *line, size_t size, struct arena *arena, struct pods_record *ret);
 
-/* Into an object that is open: pod, container, kind, since_boot_ns, reported, kernel. */
-void discrepancy_json(struct buf *out, const struct record_discrepancy *r);
 /* An array of the kinds' names; bits are DISCREPANCY_BIT(kind). */
 void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits);
 

@@ -732,6 +732,7 @@ static add_fn adder(enum record_type type)
 	case RECORD_DROPPED:
 		return add_dropped;
 	case RECORD_NONE:
+	case RECORD_TYPE_COUNT:
 	case RECORD_RUNTIME_EXIT:
 		break;
 	}
