@@ -17,28 +17,14 @@
 #include "base/arena.h"
 #include "core/shutdown/shutdown.h"
 #include "core/stop/filter.h"
-#include "core/stop/outcome.h"
+#include "core/stop/record.h"
 
 #define ACCOUNT_RECORDS_MAX 100000
-#define ACCOUNT_HOLDERS_MAX 16
-#define ACCOUNT_ALIVE_MAX   512 /* pods, and containers outside pods, of a boot's end */
-#define ACCOUNT_BOOT_SIZE   33	/* 32 hexadecimal digits */
-
-enum account_type {
-	ACCOUNT_STOP,
-	ACCOUNT_EMPTY,
-	ACCOUNT_POD,
-	ACCOUNT_SHUTDOWN,
-	ACCOUNT_LOST,
-	ACCOUNT_ATTACHED,
-	ACCOUNT_BOOT_END,
-	ACCOUNT_DROPPED,
-};
+#define ACCOUNT_BOOT_SIZE   33 /* 32 hexadecimal digits */
 
 struct account_subject {
 	const char *namespace_, *pod, *uid, *workload;
 	const char *container, *container_id, *cgroup;
-	bool sandbox;
 };
 
 struct account_signal {
@@ -61,7 +47,7 @@ struct account_stop {
 	enum outcome outcome;
 	const char *cause, *reason;
 	bool deaf;
-	const char *gaps; /* names, separated by commas; "" without gaps */
+	uint32_t gaps; /* bits 1 << enum gap */
 
 	/* What the account adds. */
 	uint64_t deadline_ns;
@@ -78,14 +64,8 @@ struct account_stop {
 struct account_pod_state {
 	struct account_subject subject;
 	enum pod_stage state;
-	const char *trigger;
+	enum pod_trigger trigger;
 	uint64_t at_ns, deadline_ns, empty_ns;
-	const char *gaps;
-};
-
-struct account_holder {
-	const char *who;
-	uint64_t pid, uid;
 };
 
 /* A step of a shutdown. */
@@ -94,9 +74,9 @@ struct account_step {
 	const char *mode, *action, *reason;
 	bool lock_held;
 	uint64_t announced_ns, limit_ns;
-	bool left_known, others_known, volumes_known;
-	uint64_t left, stopping, others, volumes;
-	const struct account_holder *holders;
+	bool volumes_known;
+	uint64_t left, others, volumes;
+	const struct shutdown_holder *holders;
 	size_t n_holders;
 
 	bool group_known, priority_known, timed_out;
@@ -136,9 +116,9 @@ struct account_dropped {
 /* How a boot ended, as the next one judged it by what was noted at the last look. */
 struct account_boot_end {
 	enum boot_end end;
-	enum boot_reason reason;   /* BOOT_REASON_COUNT: a word that is not known */
-	enum boot_journal journal; /* BOOT_JOURNAL_COUNT: the same */
-	uint64_t seen_ns;	   /* of the last look */
+	enum boot_reason reason;
+	enum boot_journal journal;
+	uint64_t seen_ns; /* of the last look */
 	int64_t seen_wall_ns;
 	uint64_t stopped_ns;		    /* graced was stopped in an orderly way */
 	uint64_t announced_ns, released_ns; /* of the shutdown that was under way */
@@ -146,7 +126,7 @@ struct account_boot_end {
 };
 
 struct account_record {
-	enum account_type type;
+	enum record_type type;
 	const char *id;	  /* NULL: such records have none */
 	const char *boot; /* as account_boot() writes it; NULL: not known */
 	const char *node;
@@ -200,8 +180,8 @@ struct account_pod {
 	uint64_t asked_ns; /* the first stop signal to a container of it */
 	uint64_t terminating_ns, empty_ns, finished_ns;
 	uint64_t deadline_ns;
-	const char *trigger; /* of terminating */
-	size_t first, n;     /* its stops, in those of the story */
+	enum pod_trigger trigger; /* of terminating */
+	size_t first, n;	  /* its stops, in those of the story */
 };
 
 /* Why a story is not whole. */
@@ -230,9 +210,9 @@ struct account_story {
 	uint64_t announced_ns, limit_ns;
 	uint64_t released_ns, cancelled_ns, ended_ns;
 	bool lock_held;
-	bool left_known, others_known, volumes_known;
+	bool volumes_known;
 	uint64_t left, others, volumes; /* at the release */
-	const struct account_holder *holders;
+	const struct shutdown_holder *holders;
 	size_t n_holders;
 
 	struct account_group *groups;
@@ -255,10 +235,11 @@ struct account {
 /* The id without dashes, in lower case, cut to ACCOUNT_BOOT_SIZE; returns ret. */
 const char *account_boot(const char *id, size_t len, char ret[static ACCOUNT_BOOT_SIZE]);
 
-/* Copies a record if the query may want it; what finds no room is counted. The boot counts here
- * only for the end of a boot. */
+/* Takes what an account needs of a record if the query may want it; what finds no room is counted,
+ * and so is what contradicts itself. boot: that of a record that does not name its own, as
+ * account_boot() writes it; NULL: not known. It counts here only for the end of a boot. */
 void account_log_add(struct account_log *log, const struct account_query *query,
-		     const struct account_record *record);
+		     const struct record *record, const char *boot);
 
 /* The boots of the log, the oldest first, in an array of the arena. -ENOMEM. */
 int account_log_boots(const struct account_log *log, const char *const **ret, size_t *ret_n);

@@ -85,9 +85,7 @@ static void take_release(struct account_story *story, const struct account_recor
 
 	story->released_ns = record->at_ns;
 	story->reason = step->reason;
-	story->left_known = step->left_known;
 	story->left = step->left;
-	story->others_known = step->others_known;
 	story->others = step->others;
 	story->holders = step->holders;
 	story->n_holders = step->n_holders;
@@ -186,7 +184,7 @@ static int take_step(struct chapter *c, struct account_story *story,
 
 static bool is_step(const struct account_record *record)
 {
-	return record->type == ACCOUNT_SHUTDOWN && record->step.announced_ns;
+	return record->type == RECORD_SHUTDOWN && record->step.announced_ns;
 }
 
 /* Steps are few: at most that many shutdowns of a boot are distinguished. */
@@ -294,7 +292,7 @@ static struct item *add_unrecorded(struct chapter *c, const struct account_recor
 
 	if (!record)
 		return NULL;
-	*record = (struct account_record){.type = ACCOUNT_STOP,
+	*record = (struct account_record){.type = RECORD_STOP,
 					  .boot = from->boot,
 					  .node = from->node,
 					  .at_ns = from->at_ns,
@@ -306,7 +304,6 @@ static struct item *add_unrecorded(struct chapter *c, const struct account_recor
 	record->stop.grace_known = step->timeout_ns;
 	record->stop.grace_ns = step->timeout_ns;
 	record->stop.code = -1;
-	record->stop.gaps = "";
 	record->stop.unrecorded = true;
 	item = &c->items[c->n_items];
 	return add_stop(c, record) < 0 ? NULL : item;
@@ -345,7 +342,7 @@ static int build_stops(struct chapter *c)
 	if (!c->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->from->n; i++)
-		if (c->from->records[i]->type == ACCOUNT_STOP &&
+		if (c->from->records[i]->type == RECORD_STOP &&
 		    add_stop(c, c->from->records[i]) < 0)
 			return -ENOMEM;
 	for (size_t i = 0; i < c->from->n; i++)
@@ -386,8 +383,8 @@ static void finish_stop(const struct account_story *story, struct account_stop *
 
 static const struct account_subject *subject_of(const struct item *item)
 {
-	return item->record->type == ACCOUNT_POD ? &item->record->pod.subject
-						 : &item->record->stop.subject;
+	return item->record->type == RECORD_POD ? &item->record->pod.subject
+						: &item->record->stop.subject;
 }
 
 /* By pod; what is in none comes first. */
@@ -452,15 +449,11 @@ static void take_names(struct account_subject *to, const struct account_subject 
 }
 
 /* What the kernel lets conclude, or a restart hid, is about processes. */
-static bool is_reported_end(const char *trigger)
+static bool is_reported_end(enum pod_trigger trigger)
 {
-	static const enum pod_trigger observed[] = {POD_STARTED, POD_STOP_SIGNAL, POD_LAST_EXIT,
-						    POD_CGROUP_REMOVED, POD_RESTART};
-
-	for (size_t i = 0; trigger && i < sizeof(observed) / sizeof(*observed); i++)
-		if (strcmp(trigger, pod_trigger_name(observed[i])) == 0)
-			return false;
-	return trigger;
+	return trigger != POD_TRIGGER_NONE && trigger != POD_STARTED &&
+	       trigger != POD_STOP_SIGNAL && trigger != POD_LAST_EXIT &&
+	       trigger != POD_CGROUP_REMOVED && trigger != POD_RESTART;
 }
 
 static void take_state(struct chapter *c, struct entry *first, struct item *item)
@@ -539,7 +532,7 @@ static void take_pod(struct chapter *c, struct item *items, size_t n)
 		}
 		if (!in_pod && !subject_matches(&c->from->query->filter, subject_of(item)))
 			continue;
-		if (item->record->type == ACCOUNT_POD) {
+		if (item->record->type == RECORD_POD) {
 			take_state(c, c->entries + first, item);
 			continue;
 		}
@@ -562,7 +555,7 @@ static int build_pods(struct chapter *c)
 		struct account_record *record = c->from->records[i];
 		uint64_t at_ns = record->pod.at_ns;
 
-		if (record->type != ACCOUNT_POD)
+		if (record->type != RECORD_POD)
 			continue;
 		c->items[c->n_items++] =
 			(struct item){record, place(c, at_ns, at_ns), at_ns, at_ns};
@@ -643,7 +636,7 @@ static void put_entry(struct account_story *story, struct entry *entry)
 		stop->group_known = known;
 		stop->group = group;
 		story->stops[story->n_stops++] = stop;
-		story->partial.gaps += *stop->gaps != '\0';
+		story->partial.gaps += stop->gaps != 0;
 		story->partial.unrecorded += stop->unrecorded;
 		stretch(story, stop->asked.at_ns);
 		stretch(story, stop->exit_ns ? stop->exit_ns : entry->items[i].to_ns);
@@ -712,7 +705,7 @@ static uint64_t count_lost(struct account_record *const *records, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct account_record *r = records[i];
 
-		if (r->type != ACCOUNT_LOST)
+		if (r->type != RECORD_LOST)
 			continue;
 		if (r->at_ns > story->begin_ns)
 			lost += r->lost >= last ? r->lost - last : r->lost;
@@ -751,14 +744,14 @@ static void judge(const struct chapter *c, const struct account_log *log,
 		partial->lost += count_lost(c->from->floating, c->from->n_floating, story);
 	for (size_t i = 0; i < c->from->n_floating; i++)
 		partial->lost_somewhere |= !c->from->only_boot && c->from->floating[i]->lost &&
-					   c->from->floating[i]->type == ACCOUNT_LOST;
+					   c->from->floating[i]->type == RECORD_LOST;
 	for (size_t i = 0; i < c->from->n + c->from->n_floating; i++) {
 		const struct account_record *r =
 			i < c->from->n ? c->from->records[i] : c->from->floating[i - c->from->n];
 
-		if (r->type == ACCOUNT_DROPPED && is_hole_of(c, story, &r->dropped))
+		if (r->type == RECORD_DROPPED && is_hole_of(c, story, &r->dropped))
 			partial->dropped += r->dropped.records;
-		partial->restarts += r->type == ACCOUNT_ATTACHED &&
+		partial->restarts += r->type == RECORD_ATTACHED &&
 				     (i < c->from->n || c->from->only_boot) &&
 				     r->at_ns > story->begin_ns && r->at_ns <= story->end_ns;
 	}

@@ -36,7 +36,7 @@ static bool ended_after(const struct account_record *record, uint64_t seen_ns)
 {
 	const struct account_stop *stop = &record->stop;
 
-	return record->type == ACCOUNT_STOP && stop->start_ns <= seen_ns &&
+	return record->type == RECORD_STOP && stop->start_ns <= seen_ns &&
 	       (stop->exit_ns ? stop->exit_ns : record->at_ns) > seen_ns;
 }
 
@@ -120,7 +120,7 @@ int ending_write(const struct chapter_source *from, struct arena *arena,
 	struct account_boot_end *end;
 
 	for (size_t i = 0; i < from->n; i++)
-		if (from->records[i]->type == ACCOUNT_BOOT_END)
+		if (from->records[i]->type == RECORD_BOOT)
 			record = from->records[i];
 	if (!record)
 		return 0;

@@ -40,7 +40,7 @@ static void drop_repeated(struct account_log *log)
 
 static struct account_record *find_stop(const struct account_log *log, const char *id)
 {
-	const struct account_record wanted = {.type = ACCOUNT_STOP, .id = id}, *key = &wanted;
+	const struct account_record wanted = {.type = RECORD_STOP, .id = id}, *key = &wanted;
 	size_t low = 0, high = log->n;
 
 	while (low < high) {
@@ -67,7 +67,7 @@ static void join_empties(struct account_log *log)
 		const struct account_record *empty = log->records[i];
 		struct account_record *record;
 
-		if (empty->type != ACCOUNT_EMPTY || !empty->id)
+		if (empty->type != RECORD_EMPTY || !empty->id)
 			continue;
 		record = find_stop(log, empty->id);
 		if (record && !record->stop.empty_ns)

@@ -277,7 +277,8 @@ static void add_shutdown(struct spans *s)
 	add_text(s->out, "graced.shutdown.mode", story->mode);
 	add_text(s->out, "graced.shutdown.reason", story->reason);
 	add_int(s->out, "graced.shutdown.limit_ns", story->limit_ns, (int64_t)story->limit_ns);
-	add_int(s->out, "graced.shutdown.containers_left", story->left_known, (int64_t)story->left);
+	add_int(s->out, "graced.shutdown.containers_left", story->released_ns,
+		(int64_t)story->left);
 	add_bool(s->out, "graced.end_observed", story->released_ns || story->cancelled_ns);
 	add_bool(s->out, "graced.complete", !account_is_partial(story));
 	jsonw_array_end(s->out);
@@ -348,6 +349,7 @@ static void add_status(struct spans *s, const struct account_stop *stop)
 
 static void add_attributes(struct spans *s, const struct account_stop *stop)
 {
+	_cleanup_(buf_free) struct buf gaps = {};
 	struct buf *out = s->out;
 
 	add_names(out, &stop->subject);
@@ -355,7 +357,8 @@ static void add_attributes(struct spans *s, const struct account_stop *stop)
 	add_text(out, "graced.outcome", outcome_name(stop->outcome));
 	add_text(out, "graced.cause", stop->cause);
 	add_text(out, "graced.reason", stop->reason);
-	add_text(out, "graced.gaps", *stop->gaps ? stop->gaps : NULL);
+	account_text_gaps(&gaps, stop->gaps);
+	add_text(out, "graced.gaps", gaps.len ? buf_str(&gaps) : NULL);
 	add_int(out, "process.exit.code", stop->code >= 0, stop->code);
 	add_int(out, "graced.exit.signal", stop->exit_seen && stop->signal, (int64_t)stop->signal);
 	add_int(out, "graced.grace_ns", stop->grace_known, (int64_t)stop->grace_ns);
@@ -432,7 +435,7 @@ static void add_pod(struct spans *s, const struct account_pod *pod)
 	s->root = begin_span(s, 0, pod->subject.uid || pod->subject.pod ? "pod stop" : "stop", from,
 			     to);
 	add_names(s->out, &pod->subject);
-	add_text(s->out, "graced.pod.trigger", pod->trigger);
+	add_text(s->out, "graced.pod.trigger", pod_trigger_name(pod->trigger));
 	add_text(s->out, "graced.pod.workload", pod->subject.workload);
 	add_bool(s->out, "graced.end_observed", pod->empty_ns);
 	jsonw_array_end(s->out);

@@ -136,7 +136,7 @@ static void add_holders(struct buf *out, const struct account_story *story)
 	for (size_t i = 0; i < story->n_holders; i++) {
 		buf_adds(out, i ? ", " : ": ");
 		add_known(out, story->holders[i].who);
-		buf_printf(out, "[%" PRIu64 "]", story->holders[i].pid);
+		buf_printf(out, "[%" PRIu32 "]", story->holders[i].pid);
 	}
 	if (story->n_holders && story->others > story->n_holders)
 		buf_adds(out, ", ...");
@@ -148,16 +148,11 @@ void account_text_left(struct buf *out, const struct account_story *story)
 		buf_adds(out, "unknown");
 		return;
 	}
-	if (story->left_known)
-		buf_printf(out, "containers: %" PRIu64, story->left);
-	else
-		buf_adds(out, "containers: unknown");
+	buf_printf(out, "containers: %" PRIu64, story->left);
 	if (story->volumes_known)
 		buf_printf(out, "; mounts of volumes: %" PRIu64, story->volumes);
-	if (story->others_known) {
-		buf_printf(out, "; other delay locks: %" PRIu64, story->others);
-		add_holders(out, story);
-	}
+	buf_printf(out, "; other delay locks: %" PRIu64, story->others);
+	add_holders(out, story);
 }
 
 void account_text_group(struct buf *out, const struct account_story *story,
@@ -344,9 +339,18 @@ static void note_pod(const struct list *list, const struct account_pod *pod)
 	if (!pod->terminating_ns)
 		return;
 	buf_adds(next(list), "pod ");
-	add_known(list->out, pod->trigger);
+	add_known(list->out, pod_trigger_name(pod->trigger));
 	if (!pod->empty_ns)
 		buf_adds(list->out, ", its end unknown");
+}
+
+void account_text_gaps(struct buf *out, uint32_t gaps)
+{
+	const struct list list = {out, out->len, ","};
+
+	for (unsigned int gap = 0; gap < GAP_COUNT; gap++)
+		if (gaps >> gap & 1)
+			buf_adds(next(&list), gap_name((enum gap)gap));
 }
 
 void account_text_note(struct buf *out, const struct account_story *story,
@@ -376,8 +380,8 @@ void account_text_note(struct buf *out, const struct account_story *story,
 		note_sender(&list, &stop->asked, stop->asked.name ? stop->asked.name : "signal");
 	if (stop == story->stops[pod->first])
 		note_pod(&list, pod);
-	if (*stop->gaps) {
+	if (stop->gaps) {
 		buf_adds(next(&list), "gaps: ");
-		add_text(out, stop->gaps);
+		account_text_gaps(out, stop->gaps);
 	}
 }

@@ -40,6 +40,8 @@ void account_text_partial(struct buf *out, const struct account_story *story);
 
 /* "killed, grace-expired" */
 void account_text_outcome(struct buf *out, const struct account_stop *stop);
+/* "events-lost,shed" */
+void account_text_gaps(struct buf *out, uint32_t gaps);
 /* Reasons, signals, gaps: separated by commas; nothing where there is nothing to note. */
 void account_text_note(struct buf *out, const struct account_story *story,
 		       const struct account_pod *pod, const struct account_stop *stop);

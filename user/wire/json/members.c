@@ -531,6 +531,8 @@ static void read_member(struct members_reading *r, const json_t *value, const st
 
 	if (!value || json_is_null(value) || (is_object && !json_is_object(value))) {
 		read_null(value, m, object);
+		if (m->required)
+			members_fail(r, -EBADMSG);
 	} else {
 		read_value(r, value, m, object);
 		if (makes_known(m))

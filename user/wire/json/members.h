@@ -49,6 +49,7 @@ struct member {
 	uint8_t kind;
 	bool optional;	 /* null if the number is none; an object's number is that at `of` */
 	bool omitted;	 /* left out, and not null, unless it is there */
+	bool required;	 /* an object without it, or with null, is damaged */
 	bool pointed;	 /* INLINE, LIST: a pointer to it is at that place */
 	bool unknown;	 /* null if the bool at `known` is true, not if it is false */
 	uint16_t at;	 /* place in the struct */
@@ -77,6 +78,7 @@ struct member {
 	}
 
 /* What may follow in a row. */
+#define REQUIRED	      .required = true
 #define OPTIONAL	      .optional = true
 #define KNOWN(type, member)   .known = 1 + offsetof(type, member)
 #define UNKNOWN(type, member) KNOWN(type, member), .unknown = true

@@ -17,8 +17,8 @@ static const struct member id[] = {
 };
 
 static const struct member head[] = {
-	WALL(struct record, "time", wall_ns),
-	UINT(struct record, "boot_ns", at_ns),
+	WALL(struct record, "time", wall_ns, REQUIRED),
+	UINT(struct record, "boot_ns", at_ns, REQUIRED),
 	TEXT(struct record, "node", node),
 	MEMBERS_END,
 };
@@ -59,12 +59,11 @@ static enum record_type type_of(const json_t *line, uint32_t wanted)
 	return RECORD_NONE;
 }
 
-static int check_head(const json_t *line)
+static int check_schema(const json_t *line)
 {
 	const json_t *schema = json_object_get(line, "schema");
 
-	if (!json_is_integer(schema) || json_integer_value(schema) < 0 ||
-	    !json_is_string(json_object_get(line, "time")))
+	if (!json_is_integer(schema) || json_integer_value(schema) < 0)
 		return -EBADMSG;
 	return json_integer_value(schema) > RECORD_SCHEMA ? -EPROTONOSUPPORT : 0;
 }
@@ -84,7 +83,7 @@ int record_read(const char *line, size_t len, uint32_t wanted, struct arena *are
 	if (which == RECORD_NONE)
 		return -ENOMSG;
 	*ret = (struct record){.type = which};
-	error = check_head(json);
+	error = check_schema(json);
 	if (error < 0)
 		members_fail(&r, error);
 	if (rows->has_id)

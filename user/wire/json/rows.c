@@ -593,7 +593,7 @@ static const struct member statuses[] = {
 };
 
 static const struct member shutdown[] = {
-	WORD(struct record_shutdown, "event", step.what, event),
+	WORD(struct record_shutdown, "event", step.what, event, REQUIRED),
 	WORD(struct record_shutdown, "mode", step.mode, mode),
 	WORD(struct record_shutdown, "action", step.action, action),
 	BOOL(struct record_shutdown, "lock_held", step.locked),
@@ -684,7 +684,7 @@ static const struct member boot_log[] = {
 
 static const struct member boot[] = {
 	INLINE(struct record_boot, log, boot_log_id, POINTED(struct bootlog)),
-	WORD(struct record_boot, "end", verdict.end, boot_end),
+	WORD(struct record_boot, "end", verdict.end, boot_end, REQUIRED),
 	WORD(struct record_boot, "reason", verdict.reason, boot_reason),
 	INLINE(struct record_boot, log, boot_log, POINTED(struct bootlog)),
 	MEMBERS_END,
