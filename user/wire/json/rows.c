@@ -245,7 +245,6 @@ static const struct member runtime_says[] = {
 	MEMBERS_END,
 };
 
-/* At behind, of the kernel's exit. */
 static int64_t wall_behind(int64_t finished_ns, int64_t kernel_ns)
 {
 	return (int64_t)((uint64_t)finished_ns - (uint64_t)kernel_ns);
@@ -266,14 +265,20 @@ static int read_behind(const struct member *m, const json_t *value, void *object
 	return 0;
 }
 
+static bool was_finished(const struct member *m, const void *object)
+{
+	return ((const struct record_runtime_exit *)object)->finished_wall_ns;
+}
+
 static const struct member runtime_exit[] = {
 	POD(struct record_runtime_exit, pod),
 	CONTAINER(struct record_runtime_exit, container),
 	WITHIN("runtime", runtime_says),
 	EXIT(struct record_runtime_exit, kernel),
 	TRI(struct record_runtime_exit, "agrees", agrees, OPTIONAL),
-	DERIVED(struct record_runtime_exit, "behind_ns", finished_wall_ns, write_behind,
-		KNOWN(struct record_runtime_exit, kernel.known), OPTIONAL, READ(read_behind)),
+	DERIVED(struct record_runtime_exit, "behind_ns", kernel_wall_ns, write_behind,
+		KNOWN(struct record_runtime_exit, kernel.known), THERE(was_finished),
+		READ(read_behind)),
 	MEMBERS_END,
 };
 
