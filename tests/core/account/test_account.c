@@ -174,27 +174,40 @@ static void fill(struct words *w, struct record *r, const char *boot, struct boo
 	}
 }
 
+/* What a record has, and what it points to. */
+struct given {
+	struct record record;
+	struct words words;
+	struct bootlog end;
+	struct bootlog_alive rows[2][ALIVE_MAX];
+};
+
 static void add(struct account_log *log, const struct account_query *query, const char *line)
 {
-	struct bootlog_alive rows[2][ALIVE_MAX] = {};
-	struct bootlog end = {.pods.rows = rows[0], .containers.rows = rows[1]};
-	struct words w = {};
-	struct record r = {};
-	char *rest = w.text, *word;
+	struct given *g = arena_alloc(log->arena, sizeof(*g));
+	char *rest = g ? g->words.text : NULL, *word;
+	struct words *w = &g->words;
 	const char *boot;
 
-	snprintf(w.text, sizeof(w.text), "%s", line);
-	while ((word = strsep(&rest, " ")) && w.n < WORDS_MAX)
-		w.word[w.n++] = word;
-	boot = value(&w, "boot") ? value(&w, "boot") : "b";
+	if (!g) {
+		account_log_add(log, NULL, NULL);
+		return;
+	}
+	g->end.pods.rows = g->rows[0];
+	g->end.containers.rows = g->rows[1];
+	snprintf(w->text, sizeof(w->text), "%s", line);
+	while ((word = strsep(&rest, " ")) && w->n < WORDS_MAX)
+		w->word[w->n++] = word;
+	boot = value(w, "boot") ? value(w, "boot") : "b";
 	if (strcmp(boot, "none") == 0)
 		boot = NULL;
-	r.node = value(&w, "node") ? value(&w, "node") : "n";
-	r.at_ns = seconds(&w, "at");
-	fill(&w, &r, boot, &end);
+	g->record.node = value(w, "node") ? value(w, "node") : "n";
+	g->record.at_ns = seconds(w, "at");
+	fill(w, &g->record, boot, &g->end);
 	/* Boots are a day apart, unless the clock was set. */
-	r.wall_ns = (int64_t)(r.at_ns + seconds(&w, "wall"));
-	account_log_add(log, query, &r, boot);
+	g->record.wall_ns = (int64_t)(g->record.at_ns + seconds(w, "wall"));
+	if (account_log_wants(query, &g->record, boot))
+		account_log_add(log, &g->record, boot);
 }
 
 /* --- stories --------------------------------------------------------------------------------- */
@@ -231,12 +244,12 @@ static void put_partial(struct buf *out, const struct account_partial *p)
 
 static void put_stop(struct buf *out, const struct account_stop *s)
 {
-	buf_printf(out, " %s", s->subject.container_id);
+	buf_printf(out, " %s", s->of->container.id);
 	if (s->group_known)
 		buf_printf(out, "@%u", s->group);
-	put(out, ":", s->asked.at_ns);
-	put(out, "-", s->exit_ns);
-	put(out, "-", s->empty_ns);
+	put(out, ":", s->of->stop_signal.at_ns);
+	put(out, "-", s->of->exit.at_ns);
+	put(out, "-", s->of->empty_ns);
 	if (s->margin_known)
 		buf_printf(out, "%+g", (double)s->margin_ns / NS_PER_S);
 	buf_adds(out, s->left ? "!" : "");
@@ -247,8 +260,7 @@ static void put_alive(struct buf *out, const struct account_alive_list *list)
 	for (size_t i = 0; i < list->n; i++) {
 		const struct account_alive *row = &list->rows[i];
 
-		buf_printf(out, " %s",
-			   row->subject.uid ? row->subject.uid : row->subject.container_id);
+		buf_printf(out, " %s", row->of->id);
 		if (row->ended)
 			buf_printf(out, "-%u", (unsigned int)row->ended);
 		buf_adds(out, account_has_ended(row) ? "" : "?");
@@ -287,7 +299,7 @@ static void put_story(struct buf *out, const struct account_story *s)
 	for (size_t i = 0; i < s->n_pods; i++) {
 		const struct account_pod *pod = &s->pods[i];
 
-		buf_printf(out, " [%s", pod->subject.uid ? pod->subject.uid : "");
+		buf_printf(out, " [%s", pod->names.uid ? pod->names.uid : "");
 		if (pod->terminating_ns)
 			put(out, " ending ", pod->terminating_ns);
 		if (pod->terminating_ns)
@@ -633,7 +645,7 @@ static void boots(void **state)
 
 static void bounds(void **state)
 {
-	_cleanup_(arena_free) struct arena arena = {.limit = 4096};
+	_cleanup_(arena_free) struct arena arena = {.limit = 65536};
 	struct account_log log = {.arena = &arena};
 	const struct account_query all = {};
 	struct account account;

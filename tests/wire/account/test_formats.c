@@ -675,10 +675,10 @@ static void figures(void **state)
 		read_line(&scene, line);
 		assert_int_equal(scene.log.n, 1);
 		stop = &scene.log.records[0]->stop;
-		assert_int_equal(stop->asked.at_ns, cases[i].asked_ns);
-		assert_int_equal(stop->exit_ns, cases[i].exit_ns);
-		assert_int_equal(stop->empty_ns, cases[i].empty_ns);
-		assert_int_equal(stop->gaps, cases[i].gaps);
+		assert_int_equal(stop->of->stop_signal.at_ns, cases[i].asked_ns);
+		assert_int_equal(stop->of->exit.at_ns, cases[i].exit_ns);
+		assert_int_equal(stop->of->empty_ns, cases[i].empty_ns);
+		assert_int_equal(stop->of->gaps, cases[i].gaps);
 	}
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "core/boot/log.h"
 #include "core/shutdown/shutdown.h"
 #include "core/stop/filter.h"
 #include "core/stop/record.h"
@@ -22,32 +23,9 @@
 #define ACCOUNT_RECORDS_MAX 100000
 #define ACCOUNT_BOOT_SIZE   33 /* 32 hexadecimal digits */
 
-struct account_subject {
-	const char *namespace_, *pod, *uid, *workload;
-	const char *container, *container_id, *cgroup;
-};
-
-struct account_signal {
-	uint64_t at_ns; /* 0: none was seen */
-	const char *name, *result, *sender, *sender_kind;
-	uint32_t sender_pid;
-};
-
 /* A container on its way out. */
 struct account_stop {
-	struct account_subject subject;
-	struct account_signal asked, killed;
-	bool exit_seen;
-	int64_t code; /* of an exit that was seen: the exit code, or -1 */
-	uint64_t signal;
-	uint64_t start_ns, deliver_ns, exit_ns, empty_ns;
-	bool grace_known;
-	uint64_t grace_ns;
-	const char *grace_from;
-	enum outcome outcome;
-	const char *cause, *reason;
-	bool deaf;
-	uint32_t gaps; /* bits 1 << enum gap */
+	struct record_stop *of; /* a time that contradicts others is not known, nor is the signal */
 
 	/* What the account adds. */
 	uint64_t deadline_ns;
@@ -60,40 +38,10 @@ struct account_stop {
 	uint64_t overdue_ns;
 };
 
-/* A pod came to a state. */
-struct account_pod_state {
-	struct account_subject subject;
-	enum pod_stage state;
-	enum pod_trigger trigger;
-	uint64_t at_ns, deadline_ns, empty_ns;
-};
-
-/* A step of a shutdown. */
-struct account_step {
-	enum shutdown_report event;
-	const char *mode, *action, *reason;
-	bool lock_held;
-	uint64_t announced_ns, limit_ns;
-	bool volumes_known;
-	uint64_t left, others, volumes;
-	const struct shutdown_holder *holders;
-	size_t n_holders;
-
-	bool group_known, priority_known, timed_out;
-	uint32_t group;
-	int64_t priority;
-	uint64_t length_ns, planned_ns;
-
-	/* A container's. */
-	struct account_subject subject;
-	const char *signal;
-	uint64_t asked_ns, timeout_ns, kill_ns;
-	bool deaf;
-};
-
 /* A pod, or a container outside pods, that was alive at the last look. */
 struct account_alive {
-	struct account_subject subject;
+	const struct bootlog_alive *of;
+	bool pod;
 	uint64_t containers; /* 1 of a container */
 
 	/* What the account adds: those of them whose end was recorded after the look. */
@@ -136,8 +84,8 @@ struct account_record {
 	union {
 		struct account_stop stop;
 		uint64_t empty_ns; /* of the stop of that id */
-		struct account_pod_state pod;
-		struct account_step step;
+		const struct record_pod_state *pod;
+		const struct record_shutdown *step;
 		uint64_t lost; /* records, since its process attached */
 		struct account_dropped dropped;
 		struct account_boot_end
@@ -176,7 +124,7 @@ struct account_group {
 };
 
 struct account_pod {
-	struct account_subject subject;
+	struct record_pod names;
 	uint64_t asked_ns; /* the first stop signal to a container of it */
 	uint64_t terminating_ns, empty_ns, finished_ns;
 	uint64_t deadline_ns;
@@ -235,11 +183,15 @@ struct account {
 /* The id without dashes, in lower case, cut to ACCOUNT_BOOT_SIZE; returns ret. */
 const char *account_boot(const char *id, size_t len, char ret[static ACCOUNT_BOOT_SIZE]);
 
-/* Takes what an account needs of a record if the query may want it; what finds no room is counted,
- * and so is what contradicts itself. boot: that of a record that does not name its own, as
- * account_boot() writes it; NULL: not known. It counts here only for the end of a boot. */
-void account_log_add(struct account_log *log, const struct account_query *query,
-		     const struct record *record, const char *boot);
+/* Whether an account needs the record, and the query may want it. boot: that of a record that does
+ * not name its own, as account_boot() writes it; NULL: not known. It counts here only for the end
+ * of a boot. */
+bool account_log_wants(const struct account_query *query, const struct record *record,
+		       const char *boot);
+
+/* Takes a record that is wanted, in the log's arena; NULL: it found no room there. What finds none,
+ * or contradicts itself, is counted. */
+void account_log_add(struct account_log *log, struct record *record, const char *boot);
 
 /* The boots of the log, the oldest first, in an array of the arena. -ENOMEM. */
 int account_log_boots(const struct account_log *log, const char *const **ret, size_t *ret_n);
@@ -257,6 +209,14 @@ uint64_t account_lock_end(const struct account_story *story);
 static inline bool account_has_ended(const struct account_alive *row)
 {
 	return row->containers && row->ended >= row->containers;
+}
+
+/* The exit code, or -1: a signal ended it, or it is not known. */
+static inline int64_t account_code(const struct record_exit *exit)
+{
+	if (exit->reported)
+		return exit->code;
+	return exit->known && !(exit->status & 0x7f) ? (int64_t)(exit->status >> 8 & 0xff) : -1;
 }
 
 /* Nanoseconds from the stop signal to the exit. False: not known. */

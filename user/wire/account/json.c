@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rfc3339.h"
+#include "base/signame.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 
@@ -89,13 +90,13 @@ static void add_shutdown(struct buf *out, const struct account_story *story)
 
 static void add_alive(struct buf *out, const struct account_alive *row, bool pod)
 {
-	const struct account_subject *s = &row->subject;
+	const struct bootlog_alive *of = row->of;
 
 	jsonw_object(out, NULL);
 	if (pod)
-		jsonw_str(out, "namespace", s->namespace_);
-	jsonw_str(out, "name", pod ? s->pod : s->container);
-	jsonw_str(out, pod ? "uid" : "id", pod ? s->uid : s->container_id);
+		jsonw_str(out, "namespace", *of->namespace_ ? of->namespace_ : NULL);
+	jsonw_str(out, "name", *of->name ? of->name : NULL);
+	jsonw_str(out, pod ? "uid" : "id", *of->id ? of->id : NULL);
 	if (pod)
 		jsonw_u64(out, "containers", row->containers);
 	jsonw_u64(out, "ended", row->ended);
@@ -133,51 +134,57 @@ static void add_boot_end(struct buf *out, const struct account_boot_end *end)
 	jsonw_object_end(out);
 }
 
-static void add_pod_names(struct buf *out, const struct account_subject *s)
+static void add_pod_names(struct buf *out, const struct record_pod *s)
 {
 	jsonw_str(out, "namespace", s->namespace_);
-	jsonw_str(out, "name", s->pod);
+	jsonw_str(out, "name", s->name);
 	jsonw_str(out, "uid", s->uid);
 	jsonw_str(out, "workload", s->workload);
 }
 
-static void add_signal(struct buf *out, const char *key, const struct account_signal *signal)
+/* Of a container that only steps name it is not known who sent what. */
+static void add_signal(struct buf *out, const char *key, const struct record_sigref *signal)
 {
+	const struct record_sender *sender = &signal->sender;
+	char name[SIGNAME_SIZE];
+
 	if (!signal->at_ns) {
 		jsonw_null(out, key);
 		return;
 	}
 	jsonw_object(out, key);
-	jsonw_str(out, "name", signal->name);
-	jsonw_str(out, "result", signal->result);
+	jsonw_str(out, "name", signal->number ? signame_format(signal->number, name) : NULL);
+	jsonw_str(out, "result", signal->result < 0 ? NULL : record_result_name(signal->result));
 	jsonw_u64(out, "at_boot_ns", signal->at_ns);
-	jsonw_str(out, "sender", signal->sender);
-	add_count(out, "sender_pid", signal->sender, signal->sender_pid);
-	jsonw_str(out, "sender_kind", signal->sender_kind);
+	jsonw_str(out, "sender", sender->process.comm);
+	add_count(out, "sender_pid", sender->process.comm, sender->process.pid);
+	jsonw_str(out, "sender_kind", sender_kind_name(sender->kind));
 	jsonw_object_end(out);
 }
 
-static void add_exit(struct buf *out, const struct account_stop *stop)
+static void add_exit(struct buf *out, const struct record_exit *exit)
 {
 	jsonw_object(out, "exit");
-	if (stop->code >= 0)
-		jsonw_i64(out, "code", stop->code);
+	if (account_code(exit) >= 0)
+		jsonw_i64(out, "code", account_code(exit));
 	else
 		jsonw_null(out, "code");
-	add_count(out, "signal", stop->exit_seen, stop->signal);
-	jsonw_time(out, "at_boot_ns", stop->exit_ns);
+	add_count(out, "signal", exit->known, exit->status & 0x7f);
+	jsonw_time(out, "at_boot_ns", exit->at_ns);
 	jsonw_object_end(out);
 }
 
 static void add_grace(struct buf *out, const struct account_stop *stop)
 {
-	if (!stop->grace_known) {
+	const struct grace *grace = &stop->of->grace;
+
+	if (!grace_known(grace)) {
 		jsonw_null(out, "grace");
 		return;
 	}
 	jsonw_object(out, "grace");
-	jsonw_decimal(out, "seconds", stop->grace_ns, NS_DECIMALS);
-	jsonw_str(out, "from", stop->grace_from);
+	jsonw_decimal(out, "seconds", grace->ns, NS_DECIMALS);
+	jsonw_str(out, "from", stop->unrecorded ? NULL : grace_from_name(grace->from));
 	jsonw_time(out, "deadline_boot_ns", stop->deadline_ns);
 	if (stop->margin_known)
 		jsonw_i64(out, "margin_ns", stop->margin_ns);
@@ -197,29 +204,30 @@ static void add_gaps(struct buf *out, uint32_t gaps)
 
 static void add_stop(struct buf *out, const struct account_stop *stop)
 {
+	const struct record_stop *of = stop->of;
 	uint64_t took = 0;
 	bool known;
 
 	jsonw_object(out, NULL);
-	jsonw_str(out, "name", stop->subject.container);
-	jsonw_str(out, "id", stop->subject.container_id);
-	jsonw_str(out, "cgroup", stop->subject.cgroup);
+	jsonw_str(out, "name", of->container.name);
+	jsonw_str(out, "id", of->container.id);
+	jsonw_str(out, "cgroup", of->container.cgroup);
 	add_count(out, "group", stop->group_known, stop->group);
-	add_signal(out, "stop_signal", &stop->asked);
-	add_signal(out, "kill_signal", &stop->killed);
-	add_exit(out, stop);
-	jsonw_time(out, "empty_boot_ns", stop->empty_ns);
+	add_signal(out, "stop_signal", &of->stop_signal);
+	add_signal(out, "kill_signal", &of->kill_signal);
+	add_exit(out, &of->exit);
+	jsonw_time(out, "empty_boot_ns", of->empty_ns);
 	known = account_took(stop, &took);
 	add_count(out, "latency_ns", known, took);
 	add_grace(out, stop);
-	jsonw_str(out, "outcome", outcome_name(stop->outcome));
-	jsonw_str(out, "cause", stop->cause);
-	jsonw_str(out, "reason", stop->reason);
-	jsonw_bool(out, "deaf", stop->deaf);
+	jsonw_str(out, "outcome", outcome_name(of->outcome));
+	jsonw_str(out, "cause", stop->unrecorded ? NULL : cause_name(of->cause));
+	jsonw_str(out, "reason", unheard_name(of->reason));
+	jsonw_bool(out, "deaf", of->deaf);
 	jsonw_time(out, "overdue_boot_ns", stop->overdue_ns);
 	jsonw_bool(out, "left", stop->left);
 	jsonw_bool(out, "recorded", !stop->unrecorded);
-	add_gaps(out, stop->gaps);
+	add_gaps(out, of->gaps);
 	jsonw_object_end(out);
 }
 
@@ -227,7 +235,7 @@ static void add_pod(struct buf *out, const struct account_story *story,
 		    const struct account_pod *pod)
 {
 	jsonw_object(out, NULL);
-	add_pod_names(out, &pod->subject);
+	add_pod_names(out, &pod->names);
 	jsonw_time(out, "asked_boot_ns", pod->asked_ns);
 	jsonw_time(out, "terminating_boot_ns", pod->terminating_ns);
 	jsonw_time(out, "empty_boot_ns", pod->empty_ns);

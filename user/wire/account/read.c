@@ -13,10 +13,10 @@ void account_read(struct account_log *log, const struct account_query *query, co
 	struct record record;
 	int r = size ? record_read(line, size, RECORDS_ALL, &arena, &record) : -ENOMSG;
 
-	if (r == 0)
-		account_log_add(log, query, &record, boot);
+	if (r == 0 && account_log_wants(query, &record, boot))
+		account_log_add(log, record_copy(&record, log->arena), boot);
 	else if (r == -EPROTONOSUPPORT)
 		log->newer++;
-	else if (r != -ENOMSG)
+	else if (r < 0 && r != -ENOMSG)
 		log->unreadable++;
 }

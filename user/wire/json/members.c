@@ -12,6 +12,8 @@
 #include "wire/json/writer.h"
 
 #define NS_DECIMALS   9
+/* Of times 146 years; the sum of two fits. */
+#define NUMBER_MAX    (INT64_MAX / 2)
 #define SECONDS_MAX   1000000000.0
 #define AT(type, m)   (*(type *)((char *)object + (m)->at))
 #define SEEN(type, m) (*(type const *)((const char *)object + (m)->at))
@@ -285,7 +287,7 @@ static uint64_t max_of(const struct member *m)
 {
 	if (m->max)
 		return m->max;
-	return m->size == sizeof(uint64_t) ? INT64_MAX : UINT32_MAX;
+	return m->size == sizeof(uint64_t) ? NUMBER_MAX : UINT32_MAX;
 }
 
 static const char *copy_text(struct members_reading *r, const json_t *value)
@@ -373,7 +375,7 @@ static uint64_t read_seconds(struct members_reading *r, const json_t *value)
 static void read_span(struct members_reading *r, const json_t *value, const struct member *m,
 		      void *object)
 {
-	uint64_t span = read_uint(r, value, INT64_MAX);
+	uint64_t span = read_uint(r, value, NUMBER_MAX);
 	uint64_t from = number_at(object, m->of, sizeof(from)), to = AT(uint64_t, m);
 
 	if (from && !to)
@@ -390,7 +392,7 @@ static void read_counts(struct members_reading *r, const json_t *json, const str
 
 		if (value && !json_is_null(value))
 			set_number(object, m->at + (size_t)i * m->stride, sizeof(uint64_t),
-				   read_uint(r, value, INT64_MAX));
+				   read_uint(r, value, NUMBER_MAX));
 	}
 }
 
@@ -552,4 +554,51 @@ void members_read(struct members_reading *r, const json_t *json, const struct me
 		else
 			read_member(r, json_object_get(json, m->key), m, object);
 	}
+}
+
+/* --- copies ------------------------------------------------------------------------------------ */
+
+static int copy_texts(struct arena *arena, const char **texts, size_t n)
+{
+	for (size_t i = 0; i < n && texts[i]; i++) {
+		texts[i] = arena_strdup(arena, texts[i]);
+		if (!texts[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Objects in a row, which may be elsewhere. */
+static int copy_objects(struct arena *arena, const struct member *m, void *object)
+{
+	size_t n = m->kind != MEMBER_LIST ? 1
+		   : m->of		  ? number_at(object, m->of - 1u, sizeof(size_t))
+					  : m->n;
+	char *place = (char *)place_of(m, object);
+	int r = 0;
+
+	if (m->pointed) {
+		AT(void *, m) = arena_array(arena, n, m->stride);
+		if (!AT(void *, m))
+			return -ENOMEM;
+		place = n ? memcpy(AT(void *, m), place, n * m->stride) : place;
+	}
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = members_copy(arena, m->members, place + i * m->stride);
+	return r;
+}
+
+int members_copy(struct arena *arena, const struct member *members, void *object)
+{
+	int r = 0;
+
+	for (const struct member *m = members; r == 0 && m->kind != MEMBER_END; m++) {
+		if (m->kind == MEMBER_TEXT)
+			r = copy_texts(arena, &AT(const char *, m), 1);
+		else if (m->kind == MEMBER_TEXTS)
+			r = copy_texts(arena, &AT(const char *, m), m->n);
+		else if (m->members)
+			r = copy_objects(arena, m, object);
+	}
+	return r;
 }

@@ -58,7 +58,7 @@ struct member {
 	uint16_t of;	 /* SPAN: from; OBJECT: its number of 4 bytes; LIST: 1 + its size_t */
 	uint16_t known;	 /* 1 + place of a bool: null if it is false */
 	uint16_t stride; /* of COUNTS and LIST; what INLINE points to */
-	uint16_t max;	 /* of UINT; 0: what fits, and is not beyond INT64_MAX */
+	uint16_t max;	 /* of UINT; 0: what fits, so that two can be added */
 	uint32_t none;	 /* the number that null is read as */
 	const struct member_words *words; /* of WORD, BITS and COUNTS */
 	const struct member *members;	  /* of OBJECT, INLINE and LIST */
@@ -164,5 +164,8 @@ void members_fail(struct members_reading *r, int error);
 /* Reads into an object that is all zero. Members that are absent or null are left out. */
 void members_read(struct members_reading *r, const json_t *json, const struct member *members,
 		  void *object);
+
+/* Copies into the arena what an object that was copied points to. -ENOMEM. */
+int members_copy(struct arena *arena, const struct member *members, void *object);
 
 #endif

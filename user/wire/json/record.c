@@ -92,3 +92,17 @@ int record_read(const char *line, size_t len, uint32_t wanted, struct arena *are
 	members_read(&r, json, rows->members, (char *)ret + rows->at);
 	return r.error;
 }
+
+struct record *record_copy(const struct record *record, struct arena *arena)
+{
+	const struct record_rows *rows = &record_rows[record->type];
+	struct record *copy = arena_alloc(arena, rows->at + rows->size);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, record, rows->at + rows->size);
+	if (members_copy(arena, head, copy) < 0 ||
+	    members_copy(arena, rows->members, (char *)copy + rows->at) < 0)
+		return NULL;
+	return copy;
+}

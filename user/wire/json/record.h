@@ -32,4 +32,7 @@ int record_json(struct buf *out, const struct record *record);
 int record_read(const char *line, size_t len, uint32_t types, struct arena *arena,
 		struct record *ret);
 
+/* A copy in the arena with all that it points to, of no more than its type has; NULL: no room. */
+struct record *record_copy(const struct record *record, struct arena *arena);
+
 #endif

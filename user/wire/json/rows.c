@@ -697,14 +697,12 @@ static const struct member boot[] = {
 
 /* --- records ----------------------------------------------------------------------------------- */
 
-#define TYPE(name, member, rows)                                   \
-	{                                                          \
-		name, rows, offsetof(struct record, member), false \
+#define TYPE(name, member, rows, ...)                                                            \
+	{                                                                                        \
+		name, rows, offsetof(struct record, member), MEMBER_SIZE(struct record, member), \
+			__VA_ARGS__                                                              \
 	}
-#define TYPE_ID(name, member, rows)                                  \
-	{                                                            \
-		name, rows, offsetof(struct record, member.id), true \
-	}
+#define TYPE_ID(name, member, rows) TYPE(name, member, rows, true)
 
 const struct record_rows record_rows[RECORD_TYPE_COUNT] = {
 	[RECORD_ATTACHED] = TYPE("attached", attached, attached),

@@ -10,6 +10,7 @@ struct record_rows {
 	const char *name; /* of the type; NULL: there is no such record */
 	const struct member *members;
 	size_t at;   /* of what they are of, in struct record */
+	size_t size; /* of that */
 	bool has_id; /* which it begins with */
 };
 
