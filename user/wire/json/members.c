@@ -510,10 +510,11 @@ static void read_inline(struct members_reading *r, const json_t *json, const str
 		members_read(r, json, m->members, place);
 }
 
-/* Whether a value says that its bool is true, too. */
-static bool makes_known(const struct member *m)
+/* Whether the value says that the bool of its row is true, too. */
+static bool makes_known(const struct member *m, const json_t *value)
 {
 	return m->known && (m->kind == MEMBER_OBJECT || m->kind == MEMBER_INT ||
+			    (m->kind == MEMBER_BOOL && json_is_boolean(value)) ||
 			    (m->kind == MEMBER_UINT && !m->optional));
 }
 
@@ -537,7 +538,7 @@ static void read_member(struct members_reading *r, const json_t *value, const st
 			members_fail(r, -EBADMSG);
 	} else {
 		read_value(r, value, m, object);
-		if (makes_known(m))
+		if (makes_known(m, value))
 			*((bool *)object + m->known - 1) = !m->unknown;
 	}
 	error = is_object && m->read ? m->read(m, value, object) : 0;
