@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The members of an object as rows: name, type and place. By its rows an object is written as JSON
- * and read back, and documented. A row refers to the struct that its table is of; a table ends with
- * MEMBERS_END.
+ * The members of an object as rows: name, type and place in a struct. By its rows an object is
+ * written as JSON, read back, and copied; tests/wire/json/test_rows compares those of records with
+ * their structs and with graced-records(5). A table ends with MEMBERS_END.
  */
 #ifndef WIRE_JSON_MEMBERS_H
 #define WIRE_JSON_MEMBERS_H
@@ -17,11 +17,11 @@
 
 enum member_kind {
 	MEMBER_END,
-	MEMBER_TEXT,	/* const char *; optional: "" is null, too */
-	MEMBER_CHARS,	/* char []; optional: "" is null */
-	MEMBER_UINT,	/* of 4 or 8 bytes */
-	MEMBER_INT,	/* likewise */
-	MEMBER_BOOL,	/* */
+	MEMBER_TEXT,  /* const char *; optional: "" is null, too */
+	MEMBER_CHARS, /* char []; optional: "" is null */
+	MEMBER_UINT,  /* of 4 or 8 bytes */
+	MEMBER_INT,   /* likewise */
+	MEMBER_BOOL,
 	MEMBER_TRI,	/* enum record_tri */
 	MEMBER_WORD,	/* a number of 4 bytes by its word */
 	MEMBER_BITS,	/* an array of the words of the bits that are set in 4 bytes */
@@ -115,10 +115,10 @@ struct member {
 	MEMBER_PLAIN(type, key, member, LIST, .members = table, __VA_ARGS__)
 #define DERIVED(type, key, member, function, ...) \
 	MEMBER_PLAIN(type, key, member, DERIVED, .write = function, __VA_ARGS__)
-/* Number, name and result of a signal. */
+/* A signal's number and its name. */
 #define SIGNAL(type, member) \
 	UINT(type, "number", member, .max = 64), MEMBER_PLAIN(type, "name", member, SIGNAL, .n = 0)
-/* An object whose members are in the same struct; members of the same object. */
+/* An object whose members are in the same struct; and members that are in the same object, too. */
 #define WITHIN(key_, rows, ...)                                                               \
 	{                                                                                     \
 		.key = key_, .len = sizeof(key_) - 1, .kind = MEMBER_OBJECT, .members = rows, \
