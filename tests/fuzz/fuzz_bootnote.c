@@ -20,7 +20,7 @@ static void show(const struct bootnote *note)
 	bootlog_record(&note->boot, &record);
 	assert(record_json(&json, &record) == 0);
 	assert(strchr(buf_str(&json), '\n') == json.data + json.len - 1);
-	assert(journal_write(&entry, &record) == 0);
+	assert(journal_write(&entry, &record, &json) == 0);
 	expo_begin(&expo, &page, EXPO_TEXT);
 	metrics_boot_write(&expo, &(struct metrics_boot){true, note->unclean, &note->boot});
 	assert(expo_end(&expo) == 0);

@@ -135,11 +135,8 @@ nothing_missing
 claim "graced-run(8) has no metric that is not there" $?
 
 {
-	grep -ohE '(jsonw_[a-z0-9]+|record_parts_[a-z]+|add_(pid|process|totals|bool))\(&?out, "[a-z_]+"' \
-		user/wire/json/record.c user/wire/json/parts.c user/wire/json/audit.c \
-		user/wire/json/pods.c |
-		grep -oE '"[a-z_]+"'
-	sed -n '/static void add_unseen/,/};/p' user/wire/json/audit.c | grep -oE '"[a-z_]+"'
+	sed -n '/^\(static \)\?const struct member .*= {$/,/^};/p; /^#define [A-Z]*(type/,/[^\\]$/p' \
+		user/wire/json/{parts.h,parts.c,rows.c,record.c,audit.c} | grep -oE '"[a-z_]+"'
 	grep -oE '"[a-z_]+"' user/wire/kernel/event.c
 } | tr -d '"' | sort -u >"$tmp/members"
 (($(wc -l <"$tmp/members") > 50)) || echo "too few members were found" >>"$out"

@@ -11,6 +11,7 @@
 
 #include "app/log/log.h"
 #include "lib/claim.h"
+#include "wire/json/record.h"
 
 #define SECOND 1000000000ULL
 
@@ -49,8 +50,12 @@ static void add(struct recorders *r, unsigned int n)
 {
 	static const struct record record = {.type = RECORD_LOST, .at_ns = SECOND};
 
+	_cleanup_(buf_free) struct buf line = {};
+
+	assert_int_equal(record_json(&line, &record), 0);
+	assert_true(recorders_want(r, &record));
 	while (n--)
-		assert_non_null(recorders_record(r, &record));
+		assert_true(recorders_record(r, &record, &line));
 }
 
 static struct metrics_sink file_of(const struct recorders *r)

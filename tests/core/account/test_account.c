@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "core/account/account.h"
+#include "core/boot/log.h"
 #include "lib/claim.h"
 
 #define WORDS_MAX 16
@@ -39,143 +40,174 @@ static uint64_t seconds(struct words *w, const char *key)
 	return text ? (uint64_t)(int64_t)(strtod(text, NULL) * NS_PER_S) : 0;
 }
 
-static void fill_stop(struct words *w, struct account_record *r)
+static struct record_pod a_pod(struct words *w)
 {
-	struct account_stop *s = &r->stop;
+	const char *name = value(w, "pod");
 
-	r->type = ACCOUNT_STOP;
-	s->subject = (struct account_subject){.uid = value(w, "pod"),
-					      .pod = value(w, "pod"),
-					      .namespace_ = value(w, "ns"),
-					      .container = value(w, "name"),
-					      .container_id = value(w, "c"),
-					      .sandbox = value(w, "sandbox")};
-	s->asked.at_ns = seconds(w, "asked");
-	s->exit_ns = seconds(w, "exit");
-	s->exit_seen = s->exit_ns;
-	s->empty_ns = seconds(w, "empty");
-	s->start_ns = seconds(w, "start");
-	s->grace_known = value(w, "grace");
-	s->grace_ns = seconds(w, "grace");
-	s->gaps = value(w, "gaps") ? value(w, "gaps") : "";
-	s->code = -1;
-	if (!r->at_ns)
-		r->at_ns = s->exit_ns;
+	return (struct record_pod){
+		.known = name, .uid = name, .name = name, .namespace_ = value(w, "ns")};
 }
 
-static void fill_step(struct words *w, struct account_record *r)
+static void set_id(struct words *w, char ret[static RECORD_ID_SIZE], const char *boot)
 {
-	struct account_step *s = &r->step;
+	snprintf(ret, RECORD_ID_SIZE, "%s%s%s", boot ? boot : "", boot ? "/" : "",
+		 value(w, "id") ? value(w, "id") : "");
+}
+
+static void fill_stop(struct words *w, struct record *r, const char *boot)
+{
+	struct record_stop *s = &r->stop;
+
+	r->type = RECORD_STOP;
+	set_id(w, s->id, boot);
+	s->pod = a_pod(w);
+	s->container = (struct record_container){
+		.known = true,
+		.name = value(w, "name"),
+		.id = value(w, "c"),
+		.kind = value(w, "sandbox") ? CONTAINER_KIND_SANDBOX : CONTAINER_KIND_CONTAINER};
+	s->stop_signal =
+		(struct record_sigref){.known = value(w, "asked"), .at_ns = seconds(w, "asked")};
+	s->exit = (struct record_exit){.known = value(w, "exit"), .at_ns = seconds(w, "exit")};
+	s->latency_known = true;
+	s->empty_ns = seconds(w, "empty");
+	s->process.start_ns = seconds(w, "start");
+	if (value(w, "grace"))
+		s->grace = (struct grace){.from = GRACE_SPEC, .ns = seconds(w, "grace")};
+	s->gaps = value(w, "gaps") ? 1 : 0;
+	if (!r->at_ns)
+		r->at_ns = s->exit.at_ns;
+}
+
+static void fill_step(struct words *w, struct record *r, const char *boot)
+{
+	struct record_shutdown *s = &r->shutdown;
 	const char *event = value(w, "event");
 
-	r->type = ACCOUNT_SHUTDOWN;
-	while (strcmp(event, shutdown_report_name(s->event)) != 0)
-		s->event++;
-	s->announced_ns = seconds(w, "of");
-	s->lock_held = value(w, "lock");
-	s->limit_ns = seconds(w, "limit");
-	s->left_known = value(w, "left");
-	s->left = seconds(w, "left") / NS_PER_S;
-	s->group_known = value(w, "g");
-	s->group = (uint32_t)(seconds(w, "g") / NS_PER_S);
-	s->length_ns = seconds(w, "length");
-	s->subject.container_id = value(w, "c");
-	s->asked_ns = seconds(w, "asked");
-	s->timeout_ns = seconds(w, "timeout");
+	r->type = RECORD_SHUTDOWN;
+	set_id(w, s->id, boot);
+	while (strcmp(event, shutdown_report_name(s->step.what)) != 0)
+		s->step.what++;
+	s->step.announced_ns = seconds(w, "of");
+	s->step.locked = value(w, "lock");
+	s->step.limit_ns = seconds(w, "limit");
+	s->step.living = seconds(w, "left") / NS_PER_S;
+	s->step.group = (uint32_t)(seconds(w, "g") / NS_PER_S);
+	s->step.group_ns = seconds(w, "length");
+	s->container = (struct record_container){.known = value(w, "c"), .id = value(w, "c")};
+	s->step.container.asked_ns = seconds(w, "asked");
+	s->step.container.timeout_ns = seconds(w, "timeout");
 }
 
-static void fill_pod(struct words *w, struct account_record *r)
+static void fill_pod(struct words *w, struct record *r, const char *boot)
 {
-	struct account_pod_state *p = &r->pod;
+	struct record_pod_state *p = &r->pod_state;
+	const char *by = value(w, "by");
 
-	r->type = ACCOUNT_POD;
-	p->subject.uid = value(w, "pod");
+	r->type = RECORD_POD;
+	set_id(w, p->id, boot);
+	p->pod = a_pod(w);
 	p->state = POD_STAGE_TERMINATING;
 	while (strcmp(value(w, "state"), pod_stage_name(p->state)) != 0)
 		p->state++;
 	p->at_ns = r->at_ns;
 	p->empty_ns = seconds(w, "empty");
-	p->trigger = value(w, "by");
-	p->gaps = "";
+	while (by && (!p->trigger || strcmp(by, pod_trigger_name(p->trigger)) != 0))
+		p->trigger++;
 }
 
 /* "p:2,q" are a pod with two containers and one with one; "x" a container outside pods. */
-static size_t fill_alive(char *text, bool pods, struct account_alive *rows)
+static void fill_alive(char *text, bool pods, struct bootlog_list *ret)
 {
-	size_t n = 0;
 	char *one;
 
-	while ((one = strsep(&text, ",")) && n < ALIVE_MAX) {
+	while ((one = strsep(&text, ",")) && ret->n < ALIVE_MAX) {
+		struct bootlog_alive *row = &ret->rows[ret->n++];
 		char *name = strsep(&one, ":");
 
-		rows[n].containers = one ? strtoul(one, NULL, 10) : 1;
-		*(pods ? &rows[n].subject.uid : &rows[n].subject.container_id) = name;
-		rows[n++].subject.pod = pods ? name : NULL;
+		row->containers = one ? (uint32_t)strtoul(one, NULL, 10) : 1;
+		snprintf(row->id, sizeof(row->id), "%s", name);
+		if (pods)
+			snprintf(row->name, sizeof(row->name), "%s", name);
 	}
-	return n;
+	ret->total = ret->n;
 }
 
-static void fill_end(struct words *w, struct account_record *r, struct account_alive *rows)
+static void fill_end(struct words *w, struct record *r, const char *boot, struct bootlog *log)
 {
-	struct account_boot_end *e = &r->end;
 	const char *end = value(w, "end");
 
-	r->type = ACCOUNT_BOOT_END;
-	while (strcmp(end, boot_end_name(e->end)) != 0)
-		e->end++;
-	e->seen_ns = r->at_ns;
-	e->seen_wall_ns = (int64_t)(r->at_ns + seconds(w, "wall"));
-	e->announced_ns = seconds(w, "of");
-	e->pods.rows = rows;
-	e->pods.n = fill_alive((char *)value(w, "pods"), true, rows);
-	e->pods.unnamed = seconds(w, "unnamed") / NS_PER_S;
-	e->pods.total = e->pods.n + e->pods.unnamed;
-	e->containers.rows = rows + ALIVE_MAX;
-	e->containers.n = fill_alive((char *)value(w, "outside"), false, rows + ALIVE_MAX);
-	e->containers.total = e->containers.n;
+	r->type = RECORD_BOOT;
+	set_id(w, r->boot.id, boot);
+	while (strcmp(end, boot_end_name(r->boot.verdict.end)) != 0)
+		r->boot.verdict.end++;
+	r->boot.log = log;
+	log->shutdown.announced_ns = seconds(w, "of");
+	fill_alive((char *)value(w, "pods"), true, &log->pods);
+	log->pods.total += seconds(w, "unnamed") / NS_PER_S;
+	fill_alive((char *)value(w, "outside"), false, &log->containers);
 }
+
+static void fill(struct words *w, struct record *r, const char *boot, struct bootlog *log)
+{
+	if (strcmp(w->word[0], "stop") == 0) {
+		fill_stop(w, r, boot);
+	} else if (strcmp(w->word[0], "step") == 0) {
+		fill_step(w, r, boot);
+	} else if (strcmp(w->word[0], "pod") == 0) {
+		fill_pod(w, r, boot);
+	} else if (strcmp(w->word[0], "end") == 0) {
+		fill_end(w, r, boot, log);
+	} else if (strcmp(w->word[0], "empty") == 0) {
+		r->type = RECORD_EMPTY;
+		set_id(w, r->empty.id, boot);
+		r->empty.empty_ns = r->at_ns;
+	} else if (strcmp(w->word[0], "lost") == 0) {
+		r->type = RECORD_LOST;
+		r->lost.recursion_misses = seconds(w, "n") / NS_PER_S;
+	} else if (strcmp(w->word[0], "dropped") == 0) {
+		r->type = RECORD_DROPPED;
+		r->dropped = (struct record_dropped){seconds(w, "n") / NS_PER_S,
+						     seconds(w, "since"), seconds(w, "until")};
+	} else {
+		r->type = RECORD_ATTACHED;
+	}
+}
+
+/* What a record has, and what it points to. */
+struct given {
+	struct record record;
+	struct words words;
+	struct bootlog end;
+	struct bootlog_alive rows[2][ALIVE_MAX];
+};
 
 static void add(struct account_log *log, const struct account_query *query, const char *line)
 {
-	struct words w = {};
-	struct account_record r = {};
-	struct account_alive rows[2 * ALIVE_MAX] = {};
-	char *rest = w.text, *word;
+	struct given *g = arena_alloc(log->arena, sizeof(*g));
+	char *rest = g ? g->words.text : NULL, *word;
+	struct words *w = &g->words;
+	const char *boot;
 
-	snprintf(w.text, sizeof(w.text), "%s", line);
-	while ((word = strsep(&rest, " ")) && w.n < WORDS_MAX)
-		w.word[w.n++] = word;
-	r.id = value(&w, "id");
-	r.boot = value(&w, "boot") ? value(&w, "boot") : "b";
-	if (strcmp(r.boot, "none") == 0)
-		r.boot = NULL;
-	r.node = value(&w, "node") ? value(&w, "node") : "n";
-	r.at_ns = seconds(&w, "at");
-	if (strcmp(w.word[0], "stop") == 0)
-		fill_stop(&w, &r);
-	else if (strcmp(w.word[0], "step") == 0)
-		fill_step(&w, &r);
-	else if (strcmp(w.word[0], "pod") == 0)
-		fill_pod(&w, &r);
-	else if (strcmp(w.word[0], "end") == 0)
-		fill_end(&w, &r, rows);
-	else
-		r.type = strcmp(w.word[0], "empty") == 0     ? ACCOUNT_EMPTY
-			 : strcmp(w.word[0], "lost") == 0    ? ACCOUNT_LOST
-			 : strcmp(w.word[0], "dropped") == 0 ? ACCOUNT_DROPPED
-							     : ACCOUNT_ATTACHED;
-	if (r.type == ACCOUNT_EMPTY)
-		r.empty_ns = r.at_ns;
-	if (r.type == ACCOUNT_LOST)
-		r.lost = seconds(&w, "n") / NS_PER_S;
-	if (r.type == ACCOUNT_DROPPED)
-		r.dropped = (struct account_dropped){
-			.records = seconds(&w, "n") / NS_PER_S,
-			.since_ns = (int64_t)(seconds(&w, "since") + seconds(&w, "wall")),
-			.until_ns = (int64_t)(seconds(&w, "until") + seconds(&w, "wall"))};
+	if (!g) {
+		account_log_add(log, NULL, NULL);
+		return;
+	}
+	g->end.pods.rows = g->rows[0];
+	g->end.containers.rows = g->rows[1];
+	snprintf(w->text, sizeof(w->text), "%s", line);
+	while ((word = strsep(&rest, " ")) && w->n < WORDS_MAX)
+		w->word[w->n++] = word;
+	boot = value(w, "boot") ? value(w, "boot") : "b";
+	if (strcmp(boot, "none") == 0)
+		boot = NULL;
+	g->record.node = value(w, "node") ? value(w, "node") : "n";
+	g->record.at_ns = seconds(w, "at");
+	fill(w, &g->record, boot, &g->end);
 	/* Boots are a day apart, unless the clock was set. */
-	r.wall_ns = (int64_t)(r.at_ns + seconds(&w, "wall"));
-	account_log_add(log, query, &r);
+	g->record.wall_ns = (int64_t)(g->record.at_ns + seconds(w, "wall"));
+	if (account_log_wants(query, &g->record, boot))
+		account_log_add(log, &g->record, boot);
 }
 
 /* --- stories --------------------------------------------------------------------------------- */
@@ -212,12 +244,12 @@ static void put_partial(struct buf *out, const struct account_partial *p)
 
 static void put_stop(struct buf *out, const struct account_stop *s)
 {
-	buf_printf(out, " %s", s->subject.container_id);
+	buf_printf(out, " %s", s->of->container.id);
 	if (s->group_known)
 		buf_printf(out, "@%u", s->group);
-	put(out, ":", s->asked.at_ns);
-	put(out, "-", s->exit_ns);
-	put(out, "-", s->empty_ns);
+	put(out, ":", s->of->stop_signal.at_ns);
+	put(out, "-", s->of->exit.at_ns);
+	put(out, "-", s->of->empty_ns);
 	if (s->margin_known)
 		buf_printf(out, "%+g", (double)s->margin_ns / NS_PER_S);
 	buf_adds(out, s->left ? "!" : "");
@@ -228,8 +260,7 @@ static void put_alive(struct buf *out, const struct account_alive_list *list)
 	for (size_t i = 0; i < list->n; i++) {
 		const struct account_alive *row = &list->rows[i];
 
-		buf_printf(out, " %s",
-			   row->subject.uid ? row->subject.uid : row->subject.container_id);
+		buf_printf(out, " %s", row->of->id);
 		if (row->ended)
 			buf_printf(out, "-%u", (unsigned int)row->ended);
 		buf_adds(out, account_has_ended(row) ? "" : "?");
@@ -255,7 +286,7 @@ static void put_story(struct buf *out, const struct account_story *s)
 	if (s->shutdown) {
 		put(out, " shutdown ", s->announced_ns);
 		put(out, " lock ", account_lock_end(s));
-		if (s->left_known)
+		if (s->released_ns)
 			buf_printf(out, " left %u", (unsigned int)s->left);
 	}
 	for (size_t i = 0; i < s->n_groups; i++) {
@@ -268,7 +299,7 @@ static void put_story(struct buf *out, const struct account_story *s)
 	for (size_t i = 0; i < s->n_pods; i++) {
 		const struct account_pod *pod = &s->pods[i];
 
-		buf_printf(out, " [%s", pod->subject.uid ? pod->subject.uid : "");
+		buf_printf(out, " [%s", pod->names.uid ? pod->names.uid : "");
 		if (pod->terminating_ns)
 			put(out, " ending ", pod->terminating_ns);
 		if (pod->terminating_ns)
@@ -516,7 +547,7 @@ static void queries(void **state)
 		{{.since_ns = 1000 * NS_PER_S}, "n/c [web z:?-5-?]"},
 		/* A shutdown that it overlaps is reported whole. */
 		{{.since_ns = 110 * NS_PER_S, .until_ns = 120 * NS_PER_S},
-		 "n/b shutdown 100 lock 130 left 0 [log k:101-104-?]"},
+		 "n/b shutdown 100 lock 130 left 0 [log k@0:101-104-?]"},
 		/* What is left out is not missing. */
 		{{.boot = "b", .filter = {.pods = {{"web"}, 1}}},
 		 "n/b [web x:?-12-?]\nn/b shutdown 100 lock 130 left 0"},
@@ -547,7 +578,7 @@ static void ends(void **state)
 		/* A step of the shutdown that names a container is no end of it. */
 		{{ANNOUNCED, "end id=b/end at=102 of=100 end=unclean outside=x",
 		  "step id=o at=103 of=100 event=pod-overdue c=x asked=101 timeout=10"},
-		 "n/b shutdown 100 lock ? {unclean@102 x?} unrecorded=1 noend=1 [ x:101-?-?]"},
+		 "n/b shutdown 100 lock ? {unclean@102 x?} unrecorded=1 noend=1 [ x@0:101-?-?]"},
 		/* It belongs to the shutdown that was under way, by a clock that may be slewed; the
 		 * last look may be before the announcement. */
 		{{ANNOUNCED, "stop id=1 c=y exit=12",
@@ -614,7 +645,7 @@ static void boots(void **state)
 
 static void bounds(void **state)
 {
-	_cleanup_(arena_free) struct arena arena = {.limit = 4096};
+	_cleanup_(arena_free) struct arena arena = {.limit = 65536};
 	struct account_log log = {.arena = &arena};
 	const struct account_query all = {};
 	struct account account;

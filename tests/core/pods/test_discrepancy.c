@@ -16,16 +16,10 @@
 
 static void test_names(void **state)
 {
-	for (int i = 0; i < DISCREPANCY_COUNT; i++) {
-		const char *name = discrepancy_name((enum discrepancy)i);
-
-		assert_non_null(name);
-		assert_int_equal(discrepancy_named(name), i);
-	}
+	for (int i = 0; i < DISCREPANCY_COUNT; i++)
+		assert_non_null(discrepancy_name((enum discrepancy)i));
 	assert_null(discrepancy_name(DISCREPANCY_COUNT));
 	assert_null(discrepancy_name((enum discrepancy) - 1));
-	assert_int_equal(discrepancy_named(""), DISCREPANCY_COUNT);
-	assert_int_equal(discrepancy_named("exit"), DISCREPANCY_COUNT);
 }
 
 static void test_grace(void **state)

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/json/pods.h"
 #include "wire/json/record.h"
 
 #define HEAD(type)                                                       \
@@ -147,20 +146,6 @@ static void test_discrepancy_exit(void **state)
 					  "\"reported_behind_ns\":2,\"oom_killed\":true}}\n");
 }
 
-static void test_names(void **state)
-{
-	_cleanup_(buf_free) struct buf out = {};
-
-	discrepancy_json_names(&out, NULL, 0);
-	assert_string_equal(buf_str(&out), "[]");
-	buf_reset(&out);
-	discrepancy_json_names(&out, NULL, UINT32_MAX);
-	assert_string_equal(buf_str(&out),
-			    "[\"ready-while-terminal\",\"object-gone-processes-live\","
-			    "\"terminal-while-populated\",\"exit-code\",\"exit-reason\","
-			    "\"exit-time\",\"exit-late\"]");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,7 +153,6 @@ int main(void)
 		CLAIM("how long a pod was Ready has its members in order", test_pod_ready),
 		CLAIM("a discrepancy of a pod has both sides", test_discrepancy),
 		CLAIM("a discrepancy of an exit has both accounts", test_discrepancy_exit),
-		CLAIM("kinds are an array of names", test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

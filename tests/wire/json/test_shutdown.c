@@ -10,6 +10,15 @@
 
 #define S UINT64_C(1000000000)
 
+/* As a daemon does it: the line is encoded first. */
+static int write_entry(struct buf *entry, const struct record *record)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	assert_int_equal(record_json(&line, record), 0);
+	return journal_write(entry, record, &line);
+}
+
 static const struct shutdown_holder HOLDERS[] = {
 	{.who = "kubelet", .uid = 0, .pid = 812},
 	{.who = "quo\"te\n", .uid = 1000, .pid = 7},
@@ -98,14 +107,13 @@ static struct record a_release_with_volumes(void)
 	r->step.volumes_known = true;
 	r->step.n_volumes = 20;
 	r->step.n_volumes_listed = 2;
-	r->step.volumes[0] = (struct shutdown_volume){.id = 1,
-						      .pod_uid = "u-1",
-						      .plugin = "kubernetes.io~csi",
-						      .driver = "ebs.csi.aws.com",
-						      .name = "quo\"te"};
-	r->step.volumes[1] = (struct shutdown_volume){
-		.id = 2, .pod_uid = "", .plugin = "kubernetes.io~rbd", .driver = "", .name = "v"};
-	r->volume_pods[0] = (struct record_volume_pod){.namespace_ = "shop"};
+	r->volumes[0] = (struct record_volume){.uid = "u-1",
+					       .namespace_ = "shop",
+					       .plugin = "kubernetes.io~csi",
+					       .driver = "ebs.csi.aws.com",
+					       .name = "quo\"te"};
+	r->volumes[1] = (struct record_volume){
+		.uid = "", .plugin = "kubernetes.io~rbd", .driver = "", .name = "v"};
 	return record;
 }
 
@@ -134,7 +142,7 @@ static void test_volumes_in_the_journal(void **state)
 	_cleanup_(buf_free) struct buf out = {};
 	struct record record = a_release_with_volumes();
 
-	assert_int_equal(journal_write(&out, &record), 0);
+	assert_int_equal(write_entry(&out, &record), 0);
 	assert_non_null(strstr(buf_str(&out),
 			       "volumes-left; 3 containers run, 2 are being stopped; "
 			       "20 mounts of volumes are left\n"));
@@ -203,7 +211,7 @@ static void test_journal(void **state)
 	struct record record = a_kill();
 
 	record.shutdown.step.deaf = true;
-	assert_int_equal(journal_write(&out, &record), 0);
+	assert_int_equal(write_entry(&out, &record), 0);
 	assert_non_null(strstr(buf_str(&out), "PRIORITY=4\n"));
 	assert_non_null(strstr(buf_str(&out),
 			       "MESSAGE=shutdown: container-killed after 30.0s: shop/web-0/nginx "

@@ -10,6 +10,15 @@
 #include "lib/claim.h"
 #include "wire/json/record.h"
 
+/* As a daemon does it: the line is encoded first. */
+static int write_entry(struct buf *entry, const struct record *record)
+{
+	_cleanup_(buf_free) struct buf line = {};
+
+	assert_int_equal(record_json(&line, record), 0);
+	return journal_write(entry, record, &line);
+}
+
 static struct record a_stop(void)
 {
 	struct record record = {.type = RECORD_STOP, .at_ns = 5000000000, .node = "node-1"};
@@ -76,7 +85,7 @@ static void stop_entry(void **state)
 	struct record record = a_stop();
 	_cleanup_(buf_free) struct buf entry = {};
 
-	assert_int_equal(journal_write(&entry, &record), 0);
+	assert_int_equal(write_entry(&entry, &record), 0);
 	for (size_t i = 0; i < LEN(lines); i++) {
 		if (!has(&entry, lines[i]))
 			fail_msg("no line '%s' in:\n%s", lines[i], buf_str(&entry));
@@ -112,7 +121,7 @@ static void before_exec(void **state)
 			.number = 15, .at_ns = want[i].at_ns - 1, .target_comm = "runc"};
 		record.stop.requests[1] = (struct record_request){
 			.number = 15, .at_ns = want[i].at_ns, .target_comm = want[i].comm};
-		assert_int_equal(journal_write(&entry, &record), 0);
+		assert_int_equal(write_entry(&entry, &record), 0);
 		if (!strstr(buf_str(&entry), want[i].says))
 			fail_msg("%zu: %s", i, buf_str(&entry));
 	}
@@ -125,7 +134,7 @@ static void unknown_senders(void **state)
 
 	record.stop.stop_signal.sender.kind = SENDER_UNPLACED;
 	record.stop.kill_signal.sender = (struct record_sender){.kind = SENDER_UNKNOWN};
-	assert_int_equal(journal_write(&entry, &record), 0);
+	assert_int_equal(write_entry(&entry, &record), 0);
 	assert_true(has(&entry, "MESSAGE=shop/web-0/nginx: killed, grace-expired after 30.0s; "
 				"SIGTERM from runc[7] (host or container) was not heard: PID 1 has "
 				"no handler for it; SIGKILL from an unknown sender"));
@@ -141,7 +150,7 @@ static void hostile_names(void **state)
 
 	record.stop.container.name = "a\nPRIORITY=0\nGRACED_POD=other";
 	record.stop.process.comm = "\xff\x1b[2J";
-	assert_int_equal(journal_write(&entry, &record), 0);
+	assert_int_equal(write_entry(&entry, &record), 0);
 	assert_false(has(&entry, "PRIORITY=0"));
 	assert_false(has(&entry, "GRACED_POD=other"));
 	assert_true(has(&entry, "GRACED_COMM=\\xff\\x1b[2J"));
@@ -165,7 +174,7 @@ static void restart_entry(void **state)
 				    .next_attempt = 3,
 				    .probe = (enum record_tri)probe}};
 
-		assert_int_equal(journal_write(&entry, &record), 0);
+		assert_int_equal(write_entry(&entry, &record), 0);
 		assert_true(has(&entry, "PRIORITY=4") && has(&entry, "GRACED_ID=b/c/1") &&
 			    has(&entry, "GRACED_ATTEMPT=3"));
 		assert_int_equal(strstr(buf_str(&entry), "GRACED_PROBE=") != NULL,
@@ -188,7 +197,7 @@ static void only_some(void **state)
 	assert_true(journal_has(RECORD_STOP) && journal_has(RECORD_OOM) &&
 		    journal_has(RECORD_SIGNAL) && journal_has(RECORD_POD) &&
 		    journal_has(RECORD_POD_READY) && journal_has(RECORD_DISCREPANCY));
-	assert_int_equal(journal_write(&entry, &record), -EINVAL);
+	assert_int_equal(write_entry(&entry, &record), -EINVAL);
 	assert_int_equal(entry.len, 0);
 }
 
@@ -207,7 +216,7 @@ static void whole_record(void **state)
 		_cleanup_(buf_free) struct buf entry = {}, line = {};
 		const char *field;
 
-		assert_int_equal(journal_write(&entry, &records[i]), 0);
+		assert_int_equal(write_entry(&entry, &records[i]), 0);
 		assert_int_equal(record_json(&line, &records[i]), 0);
 		field = strstr(buf_str(&entry), "\n" JOURNAL_RECORD "=");
 		assert_non_null(field);
@@ -222,14 +231,14 @@ static void bare(void **state)
 	struct record ready = {.type = RECORD_POD_READY}, differs = {.type = RECORD_DISCREPANCY};
 	_cleanup_(buf_free) struct buf entry = {};
 
-	assert_int_equal(journal_write(&entry, &stop), 0);
-	assert_int_equal(journal_write(&entry, &oom), 0);
-	assert_int_equal(journal_write(&entry, &signal), 0);
-	assert_int_equal(journal_write(&entry, &pod), 0);
-	assert_int_equal(journal_write(&entry, &ready), 0);
+	assert_int_equal(write_entry(&entry, &stop), 0);
+	assert_int_equal(write_entry(&entry, &oom), 0);
+	assert_int_equal(write_entry(&entry, &signal), 0);
+	assert_int_equal(write_entry(&entry, &pod), 0);
+	assert_int_equal(write_entry(&entry, &ready), 0);
 	for (int kind = 0; kind <= DISCREPANCY_COUNT; kind++) {
 		differs.discrepancy.kind = (enum discrepancy)kind;
-		assert_int_equal(journal_write(&entry, &differs), 0);
+		assert_int_equal(write_entry(&entry, &differs), 0);
 	}
 }
 
@@ -237,7 +246,7 @@ static void has_all(const struct record *record, const char *const *lines)
 {
 	_cleanup_(buf_free) struct buf entry = {};
 
-	assert_int_equal(journal_write(&entry, record), 0);
+	assert_int_equal(write_entry(&entry, record), 0);
 	for (; *lines; lines++)
 		if (!has(&entry, *lines))
 			fail_msg("no line '%s' in:\n%s", *lines, buf_str(&entry));
@@ -250,7 +259,7 @@ static void has_no_line(const struct record *record, const char *name)
 {
 	_cleanup_(buf_free) struct buf entry = {};
 
-	assert_int_equal(journal_write(&entry, record), 0);
+	assert_int_equal(write_entry(&entry, record), 0);
 	assert_null(strstr(buf_str(&entry), name));
 }
 
@@ -371,7 +380,7 @@ static void pod_entry(void **state)
 	};
 	_cleanup_(buf_free) struct buf entry = {};
 
-	assert_int_equal(journal_write(&entry, &record), 0);
+	assert_int_equal(write_entry(&entry, &record), 0);
 	assert_true(has(&entry, "MESSAGE=shop/cart-7: terminating (deletion)"));
 	assert_true(has(&entry, "GRACED_STATE=terminating"));
 	assert_true(has(&entry, "GRACED_PREVIOUS=sync"));

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "io/files/file.h"
 #include "io/sinks/journal_reader.h"
-#include "wire/json/record_read.h"
+#include "wire/json/record.h"
 #include "wire/text/journal.h"
 #include "wire/text/table.h"
 
@@ -64,7 +64,8 @@ static void flush_table(struct history *h)
 
 static void print_line(struct history *h, const char *line, size_t len)
 {
-	struct record_text text;
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
 
 	h->printed++;
 	if (h->options->json) {
@@ -74,10 +75,9 @@ static void print_line(struct history *h, const char *line, size_t len)
 		putchar('\n');
 		return;
 	}
-	if (record_read(line, len, &text) < 0)
+	if (record_read(line, len, RECORDS_STOPS, &arena, &record) < 0)
 		return;
-	grid_add(&h->grid, &text.record);
-	record_text_done(&text);
+	grid_add(&h->grid, &record);
 	if (h->printed % ROWS_TOGETHER == 0 && !h->options->table.sort)
 		flush_table(h);
 }
@@ -133,21 +133,19 @@ static void count_dropped(struct history *h, const struct record *record)
 
 static void take_line(struct history *h, const char *line, size_t len)
 {
-	struct record_text text;
-	int r = record_read(line, len, &text);
-	bool wanted;
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
+	int r = record_read(line, len, RECORDS_STOPS, &arena, &record);
 
 	if (r < 0) {
 		h->newer += r == -EPROTONOSUPPORT;
 		h->unreadable += r == -EBADMSG;
 		return;
 	}
-	h->signals += text.record.type == RECORD_SIGNAL;
-	if (text.record.type == RECORD_DROPPED)
-		count_dropped(h, &text.record);
-	wanted = text.record.type != RECORD_DROPPED && is_asked_for(h, &text.record);
-	record_text_done(&text);
-	if (!wanted)
+	h->signals += record.type == RECORD_SIGNAL;
+	if (record.type == RECORD_DROPPED)
+		count_dropped(h, &record);
+	if (record.type == RECORD_DROPPED || !is_asked_for(h, &record))
 		return;
 	h->matched++;
 	if (h->last)

@@ -10,8 +10,9 @@
 #include "app/live/output.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
+#include "base/cleanup.h"
 #include "io/files/file.h"
-#include "wire/json/record_read.h"
+#include "wire/json/record.h"
 #include "wire/recording/recording.h"
 #include "wire/text/table.h"
 
@@ -39,11 +40,10 @@ struct replay {
 /* What graced run writes, or what trace -o json prints. */
 static bool is_record(const struct lines_line *line)
 {
-	struct record_text text;
-	int r = record_read(line->at, line->len, &text);
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
+	int r = record_read(line->at, line->len, RECORDS_STOPS, &arena, &record);
 
-	if (r == 0)
-		record_text_done(&text);
 	return r == 0 || r == -ENOMSG || r == -EPROTONOSUPPORT;
 }
 

@@ -25,7 +25,7 @@
 #include "wire/account/trace_event.h"
 #include "wire/text/journal.h"
 
-#define ARENA_BYTES  ((size_t)256 << 20)
+#define ARENA_BYTES  ((size_t)512 << 20)
 #define OUTPUT_BYTES ((size_t)256 << 20)
 
 static const struct options_help help = {

@@ -149,8 +149,9 @@ static void print_json(const struct answer *a)
 	jsonw_str(&line, "input", a->what);
 	jsonw_str(&line, "cgroup", a->cgroup);
 	jsonw_str(&line, "kind", cgpath_kind_name(a->path.kind));
-	record_parts_pod(&line, "pod", &a->pod);
-	record_parts_container(&line, "container", &a->container);
+	members_write_object(&line, "pod", parts_pod, a->pod.known ? &a->pod : NULL);
+	members_write_object(&line, "container", parts_container,
+			     a->container.known ? &a->container : NULL);
 	jsonw_str(&line, "driver", cgpath_driver_name(a->path.driver));
 	jsonw_object_end(&line);
 	puts(buf_str(&line));

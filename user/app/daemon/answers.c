@@ -274,17 +274,15 @@ static void add_dropped(void *userdata, struct buf *out, const struct line_gap *
 	record_json(out, &record);
 }
 
+bool answers_want(const struct daemon *d, const struct record *record)
+{
+	return d->streams && streams_want(d->streams, record->type == RECORD_SIGNAL);
+}
+
 void answers_record(struct daemon *d, const struct record *record, const struct buf *line)
 {
-	bool signal = record->type == RECORD_SIGNAL;
-	_cleanup_(buf_free) struct buf own = {};
-
-	if (!d->streams || !streams_want(d->streams, signal))
-		return;
-	if (!line && record_json(&own, record) < 0)
-		return;
-	line = line ?: &own;
-	streams_put(d->streams, signal, buf_str(line), line->len, record->at_ns);
+	streams_put(d->streams, record->type == RECORD_SIGNAL, buf_str(line), line->len,
+		    record->at_ns);
 }
 
 static int act_by_hand(struct daemon *d, const struct control_request *request,

@@ -12,7 +12,9 @@ struct daemon;
 /* Listens where the configuration says. NULL where there is no socket, which is logged. */
 struct control *answers_open(struct daemon *daemon);
 
-/* Hands a record to those who follow; line is its line, NULL where nothing else needs it. */
+/* Whether someone follows such records. */
+bool answers_want(const struct daemon *daemon, const struct record *record);
+/* Hands them a record that they want, and its line. */
 void answers_record(struct daemon *daemon, const struct record *record, const struct buf *line);
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/version.h"
 #include "core/boot/proof.h"
 #include "io/proc/clock.h"
+#include "wire/json/record.h"
 
 #define MINUTE_US 60000000
 #define GRAIN_US  1000000
@@ -168,14 +169,25 @@ static void on_restore(void *userdata)
 	recorders_repeat(d->recorders, &lines);
 }
 
+/* Encoded once, whoever takes it. */
+static void write_down(struct daemon *d, const struct record *record)
+{
+	bool followed = answers_want(d, record), wanted = recorders_want(d->recorders, record);
+
+	buf_reset(&d->line);
+	if (!(followed || wanted) || record_json(&d->line, record) < 0)
+		return;
+	if (wanted && recorders_record(d->recorders, record, &d->line) && d->checkpoint)
+		checkpoint_add(d->checkpoint, record->type, &d->line);
+	if (followed)
+		answers_record(d, record, &d->line);
+}
+
 static void on_record(void *userdata, const struct record *record)
 {
 	struct daemon *d = userdata;
-	const struct buf *line = recorders_record(d->recorders, record);
 
-	if (line && d->checkpoint)
-		checkpoint_add(d->checkpoint, record->type, line);
-	answers_record(d, record, line);
+	write_down(d, record);
 	tally_record(&d->tally, record);
 	if (d->history)
 		history_record(d->history, record);
@@ -546,6 +558,7 @@ static void on_close(void *userdata)
 	d->history = NULL;
 	tally_done(&d->tally);
 	d->recorders = recorders_free(d->recorders);
+	buf_free(&d->line);
 }
 
 int daemon_run(int argc, char **argv, struct config *config)

@@ -34,6 +34,7 @@ struct daemon {
 	struct monitor *monitor;
 
 	struct recorders *recorders;
+	struct buf line;	       /* of the record in hand */
 	struct checkpoint *checkpoint; /* NULL: there is none */
 	struct bootkeep *boot;	       /* likewise */
 	struct history *history;       /* likewise */

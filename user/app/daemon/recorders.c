@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Encodes each record once for all sinks that want it, and logs when one stops taking them. */
+/* Hands each record to all sinks that want it, and logs when one stops taking them. */
 #include "app/daemon/recorders.h"
 
 #include <errno.h>
@@ -40,9 +40,9 @@ struct recorders {
 	struct sink_log logs[METRICS_SINK_COUNT];
 	bool signals, shed;
 	char node[META_NAME_MAX];
-	uint64_t now_ns;	/* of the last turn */
-	struct buf held;	/* lines, until the turn ends */
-	struct buf text, entry; /* scratch */
+	uint64_t now_ns;  /* of the last turn */
+	struct buf held;  /* lines, until the turn ends */
+	struct buf entry; /* scratch */
 };
 
 static const char *name_of(const struct recorders *r, enum metrics_sink_type type)
@@ -86,8 +86,10 @@ void recorders_add_gap(void *userdata, struct buf *out, const struct line_gap *g
 static void add_gap_entry(void *userdata, struct buf *out, const struct line_gap *gap)
 {
 	struct record record = gap_record(userdata, gap);
+	_cleanup_(buf_free) struct buf line = {};
 
-	journal_write(out, &record);
+	if (record_json(&line, &record) >= 0)
+		journal_write(out, &record, &line);
 }
 
 static int open_path(struct recorders *r, const char *path)
@@ -223,7 +225,6 @@ struct recorders *recorders_free(struct recorders *r)
 	journal_free(r->journal);
 	free(r->path);
 	buf_free(&r->held);
-	buf_free(&r->text);
 	buf_free(&r->entry);
 	free(r);
 	return NULL;
@@ -250,34 +251,47 @@ static void hand_on(struct recorders *r)
 	buf_reset(&r->held);
 }
 
-static const struct buf *hold_line(struct recorders *r, const struct record *record)
+static void hold_line(struct recorders *r, const struct buf *line)
 {
-	buf_reset(&r->text);
-	if (record_json(&r->text, record) < 0)
-		return NULL;
-	buf_add(&r->held, buf_str(&r->text), r->text.len);
+	buf_add(&r->held, buf_str(line), line->len);
 	if (!buf_error(&r->held))
-		return &r->text;
+		return;
 	/* Too much for one turn: a checkpoint comes second to a line that is written. */
 	hand_on(r);
-	add_line(r, buf_str(&r->text), r->text.len);
-	return &r->text;
+	add_line(r, buf_str(line), line->len);
 }
 
-static void write_entry(struct recorders *r, const struct record *record)
+static void write_entry(struct recorders *r, const struct record *record, const struct buf *line)
 {
 	buf_reset(&r->entry);
-	if (journal_write(&r->entry, record) >= 0)
+	if (journal_write(&r->entry, record, line) >= 0)
 		journal_send(r->journal, buf_str(&r->entry), r->entry.len, record->at_ns);
 }
 
-const struct buf *recorders_record(struct recorders *r, const struct record *record)
+static bool take_lines(const struct recorders *r)
+{
+	return r->on[METRICS_STDOUT] || r->on[METRICS_FILE];
+}
+
+static bool takes_entry(const struct recorders *r, const struct record *record)
+{
+	return r->on[METRICS_JOURNAL] && journal_has(record->type);
+}
+
+bool recorders_want(const struct recorders *r, const struct record *record)
 {
 	if (record->type == RECORD_SIGNAL && (!r->signals || r->shed))
-		return NULL;
-	if (r->on[METRICS_JOURNAL] && journal_has(record->type))
-		write_entry(r, record);
-	return r->on[METRICS_STDOUT] || r->on[METRICS_FILE] ? hold_line(r, record) : NULL;
+		return false;
+	return take_lines(r) || takes_entry(r, record);
+}
+
+bool recorders_record(struct recorders *r, const struct record *record, const struct buf *line)
+{
+	if (takes_entry(r, record))
+		write_entry(r, record, line);
+	if (take_lines(r))
+		hold_line(r, line);
+	return take_lines(r);
 }
 
 void recorders_repeat(struct recorders *r, const struct buf *lines)
@@ -286,7 +300,7 @@ void recorders_repeat(struct recorders *r, const struct buf *lines)
 		linesink_mend(r->out, buf_str(lines), lines->len);
 	if (r->on[METRICS_FILE])
 		linesink_mend(r->file, buf_str(lines), lines->len);
-	if (r->on[METRICS_STDOUT] || r->on[METRICS_FILE])
+	if (take_lines(r))
 		buf_add(&r->held, buf_str(lines), lines->len);
 }
 

@@ -20,9 +20,13 @@ struct recorders;
 int recorders_new(const struct config *config, struct recorders **ret);
 struct recorders *recorders_free(struct recorders *recorders);
 
-/* The line that is held for who takes lines, with its newline, valid until the next call; NULL: it
- * is for none of them. */
-const struct buf *recorders_record(struct recorders *recorders, const struct record *record);
+/* Whether a sink takes such records. */
+bool recorders_want(const struct recorders *recorders, const struct record *record);
+
+/* Takes a record that is wanted, and its line with its newline. Whether the line is held for who
+ * takes lines. */
+bool recorders_record(struct recorders *recorders, const struct record *record,
+		      const struct buf *line);
 
 /* Adds the line of type dropped for lines that are missing; userdata: the recorders. */
 void recorders_add_gap(void *userdata, struct buf *out, const struct line_gap *gap);

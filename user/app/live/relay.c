@@ -16,7 +16,7 @@
 #include "io/control/control.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
-#include "wire/json/record_read.h"
+#include "wire/json/record.h"
 
 /* How long a daemon may take to answer where attaching is as good, and where it is asked for. */
 #define QUICK_MS 200
@@ -133,17 +133,15 @@ static bool begin_answer(struct relay *relay, const char *line, size_t len)
 static void take_answer(struct relay *relay, const char *line, size_t len)
 {
 	const struct relay_config *c = &relay->config;
-	struct record_text text;
-	int r = record_read_any(line, len, &text);
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
 
-	if (r < 0)
+	if (record_read(line, len, RECORDS_ALL, &arena, &record) < 0)
 		relay->unreadable++;
-	else if (text.record.type == RECORD_STOP)
-		c->stopping(c->userdata, &text.record.stop);
+	else if (record.type == RECORD_STOP)
+		c->stopping(c->userdata, &record.stop);
 	else
-		c->record(c->userdata, &text.record, line, len);
-	if (r >= 0)
-		record_text_done(&text);
+		c->record(c->userdata, &record, line, len);
 	relay->left--;
 	if (!relay->left)
 		end_answer(relay);
@@ -152,7 +150,8 @@ static void take_answer(struct relay *relay, const char *line, size_t len)
 static void take_line(struct relay *relay, const char *line, size_t len)
 {
 	const struct relay_config *c = &relay->config;
-	struct record_text text;
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
 	bool dropped;
 	int r;
 
@@ -160,15 +159,14 @@ static void take_line(struct relay *relay, const char *line, size_t len)
 		take_answer(relay, line, len);
 		return;
 	}
-	r = record_read_any(line, len, &text);
+	r = record_read(line, len, RECORDS_ALL, &arena, &record);
 	if (r == 0) {
-		if (text.record.type == RECORD_ATTACHED)
-			text.record.attached.pods = relay->pods;
-		dropped = text.record.type == RECORD_DROPPED;
+		if (record.type == RECORD_ATTACHED)
+			record.attached.pods = relay->pods;
+		dropped = record.type == RECORD_DROPPED;
 		if (dropped)
-			relay->dropped += text.record.dropped.records;
-		c->record(c->userdata, dropped ? NULL : &text.record, line, len);
-		record_text_done(&text);
+			relay->dropped += record.dropped.records;
+		c->record(c->userdata, dropped ? NULL : &record, line, len);
 		return;
 	}
 	if (r != -EBADMSG)
@@ -309,18 +307,16 @@ int relay_pause(struct relay *relay, bool paused)
 static void take_container(const char *line, size_t len, engine_container_fn fn, void *userdata)
 {
 	struct engine_running running = {.asking = control_read_asking(line, len) > 0};
-	struct record_text text;
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
 
 	if (running.asking)
 		fn(userdata, &running);
-	if (running.asking || record_read_any(line, len, &text) < 0)
+	if (running.asking || record_read(line, len, 1u << RECORD_EMPTY, &arena, &record) < 0)
 		return;
-	if (text.record.type == RECORD_EMPTY) {
-		running.pod = text.record.empty.pod;
-		running.container = text.record.empty.container;
-		fn(userdata, &running);
-	}
-	record_text_done(&text);
+	running.pod = record.empty.pod;
+	running.container = record.empty.container;
+	fn(userdata, &running);
 }
 
 void relay_each_container(struct relay *relay, engine_container_fn fn, void *userdata)

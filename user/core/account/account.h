@@ -15,53 +15,17 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "core/boot/log.h"
 #include "core/shutdown/shutdown.h"
 #include "core/stop/filter.h"
-#include "core/stop/outcome.h"
+#include "core/stop/record.h"
 
 #define ACCOUNT_RECORDS_MAX 100000
-#define ACCOUNT_HOLDERS_MAX 16
-#define ACCOUNT_ALIVE_MAX   512 /* pods, and containers outside pods, of a boot's end */
-#define ACCOUNT_BOOT_SIZE   33	/* 32 hexadecimal digits */
-
-enum account_type {
-	ACCOUNT_STOP,
-	ACCOUNT_EMPTY,
-	ACCOUNT_POD,
-	ACCOUNT_SHUTDOWN,
-	ACCOUNT_LOST,
-	ACCOUNT_ATTACHED,
-	ACCOUNT_BOOT_END,
-	ACCOUNT_DROPPED,
-};
-
-struct account_subject {
-	const char *namespace_, *pod, *uid, *workload;
-	const char *container, *container_id, *cgroup;
-	bool sandbox;
-};
-
-struct account_signal {
-	uint64_t at_ns; /* 0: none was seen */
-	const char *name, *result, *sender, *sender_kind;
-	uint32_t sender_pid;
-};
+#define ACCOUNT_BOOT_SIZE   33 /* 32 hexadecimal digits */
 
 /* A container on its way out. */
 struct account_stop {
-	struct account_subject subject;
-	struct account_signal asked, killed;
-	bool exit_seen;
-	int64_t code; /* of an exit that was seen: the exit code, or -1 */
-	uint64_t signal;
-	uint64_t start_ns, deliver_ns, exit_ns, empty_ns;
-	bool grace_known;
-	uint64_t grace_ns;
-	const char *grace_from;
-	enum outcome outcome;
-	const char *cause, *reason;
-	bool deaf;
-	const char *gaps; /* names, separated by commas; "" without gaps */
+	struct record_stop *of; /* a time that contradicts others is not known, nor is the signal */
 
 	/* What the account adds. */
 	uint64_t deadline_ns;
@@ -74,46 +38,10 @@ struct account_stop {
 	uint64_t overdue_ns;
 };
 
-/* A pod came to a state. */
-struct account_pod_state {
-	struct account_subject subject;
-	enum pod_stage state;
-	const char *trigger;
-	uint64_t at_ns, deadline_ns, empty_ns;
-	const char *gaps;
-};
-
-struct account_holder {
-	const char *who;
-	uint64_t pid, uid;
-};
-
-/* A step of a shutdown. */
-struct account_step {
-	enum shutdown_report event;
-	const char *mode, *action, *reason;
-	bool lock_held;
-	uint64_t announced_ns, limit_ns;
-	bool left_known, others_known, volumes_known;
-	uint64_t left, stopping, others, volumes;
-	const struct account_holder *holders;
-	size_t n_holders;
-
-	bool group_known, priority_known, timed_out;
-	uint32_t group;
-	int64_t priority;
-	uint64_t length_ns, planned_ns;
-
-	/* A container's. */
-	struct account_subject subject;
-	const char *signal;
-	uint64_t asked_ns, timeout_ns, kill_ns;
-	bool deaf;
-};
-
 /* A pod, or a container outside pods, that was alive at the last look. */
 struct account_alive {
-	struct account_subject subject;
+	const struct bootlog_alive *of;
+	bool pod;
 	uint64_t containers; /* 1 of a container */
 
 	/* What the account adds: those of them whose end was recorded after the look. */
@@ -136,9 +64,9 @@ struct account_dropped {
 /* How a boot ended, as the next one judged it by what was noted at the last look. */
 struct account_boot_end {
 	enum boot_end end;
-	enum boot_reason reason;   /* BOOT_REASON_COUNT: a word that is not known */
-	enum boot_journal journal; /* BOOT_JOURNAL_COUNT: the same */
-	uint64_t seen_ns;	   /* of the last look */
+	enum boot_reason reason;
+	enum boot_journal journal;
+	uint64_t seen_ns; /* of the last look */
 	int64_t seen_wall_ns;
 	uint64_t stopped_ns;		    /* graced was stopped in an orderly way */
 	uint64_t announced_ns, released_ns; /* of the shutdown that was under way */
@@ -146,7 +74,7 @@ struct account_boot_end {
 };
 
 struct account_record {
-	enum account_type type;
+	enum record_type type;
 	const char *id;	  /* NULL: such records have none */
 	const char *boot; /* as account_boot() writes it; NULL: not known */
 	const char *node;
@@ -156,8 +84,8 @@ struct account_record {
 	union {
 		struct account_stop stop;
 		uint64_t empty_ns; /* of the stop of that id */
-		struct account_pod_state pod;
-		struct account_step step;
+		const struct record_pod_state *pod;
+		const struct record_shutdown *step;
 		uint64_t lost; /* records, since its process attached */
 		struct account_dropped dropped;
 		struct account_boot_end
@@ -196,12 +124,12 @@ struct account_group {
 };
 
 struct account_pod {
-	struct account_subject subject;
+	struct record_pod names;
 	uint64_t asked_ns; /* the first stop signal to a container of it */
 	uint64_t terminating_ns, empty_ns, finished_ns;
 	uint64_t deadline_ns;
-	const char *trigger; /* of terminating */
-	size_t first, n;     /* its stops, in those of the story */
+	enum pod_trigger trigger; /* of terminating */
+	size_t first, n;	  /* its stops, in those of the story */
 };
 
 /* Why a story is not whole. */
@@ -230,9 +158,9 @@ struct account_story {
 	uint64_t announced_ns, limit_ns;
 	uint64_t released_ns, cancelled_ns, ended_ns;
 	bool lock_held;
-	bool left_known, others_known, volumes_known;
+	bool volumes_known;
 	uint64_t left, others, volumes; /* at the release */
-	const struct account_holder *holders;
+	const struct shutdown_holder *holders;
 	size_t n_holders;
 
 	struct account_group *groups;
@@ -255,10 +183,15 @@ struct account {
 /* The id without dashes, in lower case, cut to ACCOUNT_BOOT_SIZE; returns ret. */
 const char *account_boot(const char *id, size_t len, char ret[static ACCOUNT_BOOT_SIZE]);
 
-/* Copies a record if the query may want it; what finds no room is counted. The boot counts here
- * only for the end of a boot. */
-void account_log_add(struct account_log *log, const struct account_query *query,
-		     const struct account_record *record);
+/* Whether an account needs the record, and the query may want it. boot: that of a record that does
+ * not name its own, as account_boot() writes it; NULL: not known. It counts here only for the end
+ * of a boot. */
+bool account_log_wants(const struct account_query *query, const struct record *record,
+		       const char *boot);
+
+/* Takes a record that is wanted, in the log's arena; NULL: it found no room there. What finds none,
+ * or contradicts itself, is counted. */
+void account_log_add(struct account_log *log, struct record *record, const char *boot);
 
 /* The boots of the log, the oldest first, in an array of the arena. -ENOMEM. */
 int account_log_boots(const struct account_log *log, const char *const **ret, size_t *ret_n);
@@ -276,6 +209,14 @@ uint64_t account_lock_end(const struct account_story *story);
 static inline bool account_has_ended(const struct account_alive *row)
 {
 	return row->containers && row->ended >= row->containers;
+}
+
+/* The exit code, or -1: a signal ended it, or it is not known. */
+static inline int64_t account_code(const struct record_exit *exit)
+{
+	if (exit->reported)
+		return exit->code;
+	return exit->known && !(exit->status & 0x7f) ? (int64_t)(exit->status >> 8 & 0xff) : -1;
 }
 
 /* Nanoseconds from the stop signal to the exit. False: not known. */

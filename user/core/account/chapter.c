@@ -65,14 +65,15 @@ static struct account_story *story_of(struct chapter *c, uint64_t announced_ns)
 static struct account_story *begin_story(struct chapter *c, const struct account_record *record)
 {
 	struct account_story *story = &c->stories[c->n_shutdowns++];
+	uint64_t announced_ns = record->step->step.announced_ns;
 
 	*story = (struct account_story){
 		.node = record->node,
 		.boot = record->boot,
 		.shutdown = true,
-		.announced_ns = record->step.announced_ns,
-		.begin_ns = record->step.announced_ns,
-		.end_ns = record->step.announced_ns,
+		.announced_ns = announced_ns,
+		.begin_ns = announced_ns,
+		.end_ns = announced_ns,
 		.wall_offset_ns = (int64_t)((uint64_t)record->wall_ns - record->at_ns),
 		.partial.begin_unseen = true,
 	};
@@ -81,18 +82,16 @@ static struct account_story *begin_story(struct chapter *c, const struct account
 
 static void take_release(struct account_story *story, const struct account_record *record)
 {
-	const struct account_step *step = &record->step;
+	const struct shutdown_record *step = &record->step->step;
 
 	story->released_ns = record->at_ns;
-	story->reason = step->reason;
-	story->left_known = step->left_known;
-	story->left = step->left;
-	story->others_known = step->others_known;
-	story->others = step->others;
+	story->reason = shutdown_reason_name(step->reason);
+	story->left = step->living;
+	story->others = step->n_holders;
 	story->holders = step->holders;
-	story->n_holders = step->n_holders;
+	story->n_holders = step->n_listed;
 	story->volumes_known = step->volumes_known;
-	story->volumes = step->volumes;
+	story->volumes = step->n_volumes;
 }
 
 /* Doubles the array whenever it is full. */
@@ -118,11 +117,9 @@ static struct account_group *add_group(struct chapter *c, struct account_story *
 static int take_group(struct chapter *c, struct account_story *story,
 		      const struct account_record *record)
 {
-	const struct account_step *step = &record->step;
+	const struct shutdown_record *step = &record->step->step;
 	struct account_group *group = NULL;
 
-	if (!step->group_known)
-		return 0;
 	for (size_t i = 0; i < story->n_groups; i++)
 		if (story->groups[i].index == step->group)
 			group = &story->groups[i];
@@ -132,13 +129,13 @@ static int take_group(struct chapter *c, struct account_story *story,
 		group = add_group(c, story, step->group);
 	if (!group)
 		return -ENOMEM;
-	if (step->priority_known) {
+	if (record->step->group_known) {
 		group->priority_known = true;
-		group->priority = step->priority;
+		group->priority = record->step->group_priority;
 	}
-	if (step->length_ns)
-		group->length_ns = step->length_ns;
-	if (step->event == SHUTDOWN_REPORT_GROUP_STARTED) {
+	if (step->group_ns)
+		group->length_ns = step->group_ns;
+	if (step->what == SHUTDOWN_REPORT_GROUP_STARTED) {
 		group->begin_ns = record->at_ns;
 		group->planned_ns = step->planned_ns;
 	} else {
@@ -151,17 +148,15 @@ static int take_group(struct chapter *c, struct account_story *story,
 static int take_step(struct chapter *c, struct account_story *story,
 		     const struct account_record *record)
 {
-	const struct account_step *step = &record->step;
+	const struct shutdown_record *step = &record->step->step;
 
 	story->end_ns = later(story->end_ns, record->at_ns);
-	story->lock_held |= step->lock_held;
-	if (step->mode)
-		story->mode = step->mode;
-	if (step->action)
-		story->action = step->action;
+	story->lock_held |= step->locked;
+	story->mode = shutdown_mode_name(step->mode);
+	story->action = shutdown_action_name(step->action);
 	if (step->limit_ns)
 		story->limit_ns = step->limit_ns;
-	switch (step->event) {
+	switch (step->what) {
 	case SHUTDOWN_REPORT_ANNOUNCED:
 		story->partial.begin_unseen = false;
 		story->wall_offset_ns = (int64_t)((uint64_t)record->wall_ns - record->at_ns);
@@ -186,7 +181,7 @@ static int take_step(struct chapter *c, struct account_story *story,
 
 static bool is_step(const struct account_record *record)
 {
-	return record->type == ACCOUNT_SHUTDOWN && record->step.announced_ns;
+	return record->type == RECORD_SHUTDOWN && record->step->step.announced_ns;
 }
 
 /* Steps are few: at most that many shutdowns of a boot are distinguished. */
@@ -207,7 +202,7 @@ static int build_shutdowns(struct chapter *c)
 
 		if (!is_step(record))
 			continue;
-		story = story_of(c, record->step.announced_ns);
+		story = story_of(c, record->step->step.announced_ns);
 		if (!story && c->n_shutdowns < SHUTDOWNS_MAX)
 			story = begin_story(c, record);
 		if (story && take_step(c, story, record) < 0)
@@ -235,45 +230,47 @@ static size_t place(const struct chapter *c, uint64_t from_ns, uint64_t to_ns)
 
 /* --- stops ----------------------------------------------------------------------------------- */
 
-static uint64_t key_of(const struct account_subject *s)
+static uint64_t key_of(const struct record_container *container)
 {
-	const char *name = s->container_id ? s->container_id : s->cgroup;
+	const char *name = container->id ? container->id : container->cgroup;
 
 	return name ? map_key(name) : 0;
 }
 
-static bool same_container(const struct account_subject *a, const struct account_subject *b)
+static bool same_container(const struct record_container *a, const struct record_container *b)
 {
-	if (a->container_id || b->container_id)
-		return compare_text(a->container_id, b->container_id) == 0;
+	if (a->id || b->id)
+		return compare_text(a->id, b->id) == 0;
 	return compare_text(a->cgroup, b->cgroup) == 0;
 }
 
 static void reckon(struct account_stop *stop)
 {
-	if (!stop->asked.at_ns || !stop->grace_known)
+	const struct record_stop *of = stop->of;
+
+	if (!of->stop_signal.at_ns || !grace_known(&of->grace))
 		return;
-	stop->deadline_ns = stop->asked.at_ns + stop->grace_ns;
-	if (!stop->exit_seen || !stop->exit_ns)
+	stop->deadline_ns = of->stop_signal.at_ns + of->grace.ns;
+	if (!of->exit.known)
 		return;
 	stop->margin_known = true;
-	stop->margin_ns = (int64_t)(stop->deadline_ns - stop->exit_ns);
+	stop->margin_ns = (int64_t)(stop->deadline_ns - of->exit.at_ns);
 }
 
 static void set_span(struct item *item)
 {
-	const struct account_stop *stop = &item->record->stop;
+	const struct record_stop *stop = item->record->stop.of;
 
-	item->from_ns = stop->asked.at_ns ? stop->asked.at_ns
-			: stop->exit_ns	  ? stop->exit_ns
-					  : item->record->at_ns;
-	item->to_ns = stop->exit_ns ? stop->exit_ns : item->record->at_ns;
+	item->from_ns = stop->stop_signal.at_ns ? stop->stop_signal.at_ns
+			: stop->exit.at_ns	? stop->exit.at_ns
+						: item->record->at_ns;
+	item->to_ns = stop->exit.at_ns ? stop->exit.at_ns : item->record->at_ns;
 }
 
 static int add_stop(struct chapter *c, struct account_record *record)
 {
 	struct item *item = &c->items[c->n_items++], *known;
-	uint64_t key = key_of(&record->stop.subject);
+	uint64_t key = key_of(&record->stop.of->container);
 
 	item->record = record;
 	reckon(&record->stop);
@@ -288,54 +285,61 @@ static int add_stop(struct chapter *c, struct account_record *record)
 /* A container that the shutdown names and whose stop is not among the records. */
 static struct item *add_unrecorded(struct chapter *c, const struct account_record *from)
 {
-	const struct account_step *step = &from->step;
+	const struct shutdown_container *step = &from->step->step.container;
 	struct account_record *record = arena_alloc(c->arena, sizeof(*record));
+	struct record_stop *stop = arena_alloc(c->arena, sizeof(*stop));
 	struct item *item;
 
-	if (!record)
+	if (!record || !stop)
 		return NULL;
-	*record = (struct account_record){.type = ACCOUNT_STOP,
+	*record = (struct account_record){.type = RECORD_STOP,
 					  .boot = from->boot,
 					  .node = from->node,
 					  .at_ns = from->at_ns,
 					  .wall_ns = from->wall_ns,
-					  .order = from->order};
-	record->stop.subject = step->subject;
-	record->stop.asked = (struct account_signal){.at_ns = step->asked_ns, .name = step->signal};
-	record->stop.killed.at_ns = step->kill_ns;
-	record->stop.grace_known = step->timeout_ns;
-	record->stop.grace_ns = step->timeout_ns;
-	record->stop.code = -1;
-	record->stop.gaps = "";
-	record->stop.unrecorded = true;
+					  .order = from->order,
+					  .stop = {.of = stop, .unrecorded = true}};
+	stop->pod = from->step->pod;
+	stop->container = from->step->container;
+	stop->stop_signal.number = step->signal;
+	stop->stop_signal.at_ns = step->asked_ns;
+	stop->stop_signal.result = -1;
+	stop->stop_signal.sender.kind = SENDER_UNKNOWN;
+	stop->kill_signal = stop->stop_signal;
+	stop->kill_signal.at_ns = step->kill_ns;
+	stop->kill_signal.number = 0;
+	if (step->timeout_ns)
+		stop->grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = step->timeout_ns};
+	stop->outcome = OUTCOME_UNKNOWN;
+	stop->cause = CAUSE_UNKNOWN;
 	item = &c->items[c->n_items];
 	return add_stop(c, record) < 0 ? NULL : item;
 }
 
 static int take_container_step(struct chapter *c, const struct account_record *record)
 {
-	const struct account_step *step = &record->step;
-	uint64_t key = key_of(&step->subject);
+	const struct record_shutdown *step = record->step;
+	uint64_t key = key_of(&step->container);
 	struct item *item = key ? map_get(&c->stops, key) : NULL;
 	struct account_stop *stop;
 
 	if (!key)
 		return 0;
-	if (!item || item->to_ns < step->announced_ns ||
-	    !same_container(&item->record->stop.subject, &step->subject))
+	if (!item || item->to_ns < step->step.announced_ns ||
+	    !same_container(&item->record->stop.of->container, &step->container))
 		item = add_unrecorded(c, record);
 	if (!item)
 		return -ENOMEM;
 	stop = &item->record->stop;
-	stop->group_known |= step->group_known;
-	if (step->group_known)
-		stop->group = step->group;
-	if (step->event == SHUTDOWN_REPORT_OVERDUE)
+	stop->group_known = true;
+	stop->group = step->step.group;
+	if (step->step.what == SHUTDOWN_REPORT_OVERDUE)
 		stop->overdue_ns = record->at_ns;
-	if (stop->unrecorded && !stop->killed.at_ns)
-		stop->killed.at_ns =
-			step->event == SHUTDOWN_REPORT_KILLED ? record->at_ns : step->kill_ns;
-	stop->deaf |= step->deaf;
+	if (stop->unrecorded && !stop->of->kill_signal.at_ns)
+		stop->of->kill_signal.at_ns = step->step.what == SHUTDOWN_REPORT_KILLED
+						      ? record->at_ns
+						      : step->step.container.kill_ns;
+	stop->of->deaf |= step->step.deaf;
 	return 0;
 }
 
@@ -345,7 +349,7 @@ static int build_stops(struct chapter *c)
 	if (!c->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->from->n; i++)
-		if (c->from->records[i]->type == ACCOUNT_STOP &&
+		if (c->from->records[i]->type == RECORD_STOP &&
 		    add_stop(c, c->from->records[i]) < 0)
 			return -ENOMEM;
 	for (size_t i = 0; i < c->from->n; i++)
@@ -362,8 +366,8 @@ static void place_in_group(const struct account_story *story, struct account_sto
 	for (size_t i = 0; i < story->n_groups; i++) {
 		const struct account_group *group = &story->groups[i];
 
-		if (!group->begin_ns || stop->asked.at_ns < group->begin_ns ||
-		    (group->done_ns && stop->asked.at_ns > group->done_ns))
+		if (!group->begin_ns || stop->of->stop_signal.at_ns < group->begin_ns ||
+		    (group->done_ns && stop->of->stop_signal.at_ns > group->done_ns))
 			continue;
 		which = i;
 		found++;
@@ -379,27 +383,28 @@ static void finish_stop(const struct account_story *story, struct account_stop *
 	if (story->shutdown && !stop->group_known)
 		place_in_group(story, stop);
 	if (story->released_ns)
-		stop->left = stop->exit_ns ? stop->exit_ns > story->released_ns : stop->unrecorded;
+		stop->left = stop->of->exit.at_ns ? stop->of->exit.at_ns > story->released_ns
+						  : stop->unrecorded;
 }
 
 /* --- pods ------------------------------------------------------------------------------------ */
 
-static const struct account_subject *subject_of(const struct item *item)
+static const struct record_pod *pod_of(const struct item *item)
 {
-	return item->record->type == ACCOUNT_POD ? &item->record->pod.subject
-						 : &item->record->stop.subject;
+	return item->record->type == RECORD_POD ? &item->record->pod->pod
+						: &item->record->stop.of->pod;
 }
 
 /* By pod; what is in none comes first. */
 static int compare_pods(const struct item *a, const struct item *b)
 {
-	const struct account_subject *x = subject_of(a), *y = subject_of(b);
+	const struct record_pod *x = pod_of(a), *y = pod_of(b);
 	int order;
 
 	if (x->uid || y->uid)
 		return compare_text(x->uid, y->uid);
 	order = compare_text(x->namespace_, y->namespace_);
-	return order ? order : compare_text(x->pod, y->pod);
+	return order ? order : compare_text(x->name, y->name);
 }
 
 static int compare_items(const void *a, const void *b)
@@ -418,7 +423,7 @@ static int compare_items(const void *a, const void *b)
 static bool has_name(const struct entry *entry, const char *name)
 {
 	for (size_t i = 0; name && i < entry->n; i++)
-		if (compare_text(entry->items[i].record->stop.subject.container, name) == 0)
+		if (compare_text(entry->items[i].record->stop.of->container.name, name) == 0)
 			return true;
 	return false;
 }
@@ -429,11 +434,10 @@ static struct entry *begin_entry(struct chapter *c, struct item *item)
 
 	*entry = (struct entry){
 		.story = item->story,
-		.pod.subject = *subject_of(item),
+		.pod.names = *pod_of(item),
 		.from_ns = item->from_ns,
 		.wall_offset_ns = (int64_t)((uint64_t)item->record->wall_ns - item->record->at_ns),
 		.items = item};
-	entry->pod.subject.container = entry->pod.subject.container_id = NULL;
 	return entry;
 }
 
@@ -444,28 +448,24 @@ static void prefer(const char **text, const char *other)
 }
 
 /* Names may have come later than the first record. */
-static void take_names(struct account_subject *to, const struct account_subject *from)
+static void take_names(struct record_pod *to, const struct record_pod *from)
 {
 	prefer(&to->namespace_, from->namespace_);
-	prefer(&to->pod, from->pod);
+	prefer(&to->name, from->name);
 	prefer(&to->workload, from->workload);
 }
 
 /* What the kernel lets conclude, or a restart hid, is about processes. */
-static bool is_reported_end(const char *trigger)
+static bool is_reported_end(enum pod_trigger trigger)
 {
-	static const enum pod_trigger observed[] = {POD_STARTED, POD_STOP_SIGNAL, POD_LAST_EXIT,
-						    POD_CGROUP_REMOVED, POD_RESTART};
-
-	for (size_t i = 0; trigger && i < sizeof(observed) / sizeof(*observed); i++)
-		if (strcmp(trigger, pod_trigger_name(observed[i])) == 0)
-			return false;
-	return trigger;
+	return trigger != POD_TRIGGER_NONE && trigger != POD_STARTED &&
+	       trigger != POD_STOP_SIGNAL && trigger != POD_LAST_EXIT &&
+	       trigger != POD_CGROUP_REMOVED && trigger != POD_RESTART;
 }
 
 static void take_state(struct chapter *c, struct entry *first, struct item *item)
 {
-	const struct account_pod_state *state = &item->record->pod;
+	const struct record_pod_state *state = item->record->pod;
 	struct entry *end = c->entries + c->n_entries, *entry = NULL;
 
 	for (struct entry *at = first; at < end; at++) {
@@ -480,7 +480,7 @@ static void take_state(struct chapter *c, struct entry *first, struct item *item
 		return;
 	if (!entry)
 		entry = begin_entry(c, item);
-	take_names(&entry->pod.subject, &state->subject);
+	take_names(&entry->pod.names, &state->pod);
 	switch (state->state) {
 	case POD_STAGE_TERMINATING:
 		entry->pod.terminating_ns = state->at_ns;
@@ -503,11 +503,11 @@ static void take_state(struct chapter *c, struct entry *first, struct item *item
 /* By all names that its records have. */
 static bool pod_is_asked_for(const struct chapter *c, const struct item *items, size_t n)
 {
-	struct account_subject subject = *subject_of(items);
+	struct record_pod pod = *pod_of(items);
 
 	for (size_t i = 1; i < n; i++)
-		take_names(&subject, subject_of(&items[i]));
-	return subject_matches(&c->from->query->filter, &subject);
+		take_names(&pod, pod_of(&items[i]));
+	return subject_matches(&c->from->query->filter, &pod);
 }
 
 /* A shutdown is reported whole, the rest only as far as it is in the span. */
@@ -526,7 +526,7 @@ static void take_pod(struct chapter *c, struct item *items, size_t n)
 {
 	size_t first = c->n_entries;
 	struct entry *entry = NULL;
-	bool in_pod = subject_of(items)->uid || subject_of(items)->pod;
+	bool in_pod = pod_of(items)->uid || pod_of(items)->name;
 
 	if (in_pod && !pod_is_asked_for(c, items, n))
 		return;
@@ -537,20 +537,20 @@ static void take_pod(struct chapter *c, struct item *items, size_t n)
 			entry = NULL;
 			continue;
 		}
-		if (!in_pod && !subject_matches(&c->from->query->filter, subject_of(item)))
+		if (!in_pod && !subject_matches(&c->from->query->filter, pod_of(item)))
 			continue;
-		if (item->record->type == ACCOUNT_POD) {
+		if (item->record->type == RECORD_POD) {
 			take_state(c, c->entries + first, item);
 			continue;
 		}
 		if (!entry || !in_pod || entry->story != item->story ||
-		    has_name(entry, item->record->stop.subject.container))
+		    has_name(entry, item->record->stop.of->container.name))
 			entry = begin_entry(c, item);
 		entry->n++;
 		entry->to_ns = later(entry->to_ns, item->to_ns);
-		take_names(&entry->pod.subject, subject_of(item));
-		if (item->record->stop.asked.at_ns && !entry->pod.asked_ns)
-			entry->pod.asked_ns = item->record->stop.asked.at_ns;
+		take_names(&entry->pod.names, pod_of(item));
+		if (item->record->stop.of->stop_signal.at_ns && !entry->pod.asked_ns)
+			entry->pod.asked_ns = item->record->stop.of->stop_signal.at_ns;
 	}
 }
 
@@ -560,10 +560,11 @@ static int build_pods(struct chapter *c)
 
 	for (size_t i = 0; i < c->from->n; i++) {
 		struct account_record *record = c->from->records[i];
-		uint64_t at_ns = record->pod.at_ns;
+		uint64_t at_ns;
 
-		if (record->type != ACCOUNT_POD)
+		if (record->type != RECORD_POD)
 			continue;
+		at_ns = record->pod->at_ns;
 		c->items[c->n_items++] =
 			(struct item){record, place(c, at_ns, at_ns), at_ns, at_ns};
 	}
@@ -614,7 +615,7 @@ static int compare_entries(const void *a, const void *b)
 	order = compare_number(first, second);
 	if (order == 0)
 		order = compare_number(x->from_ns, y->from_ns);
-	return order ? order : compare_text(x->pod.subject.uid, y->pod.subject.uid);
+	return order ? order : compare_text(x->pod.names.uid, y->pod.names.uid);
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */
@@ -643,11 +644,11 @@ static void put_entry(struct account_story *story, struct entry *entry)
 		stop->group_known = known;
 		stop->group = group;
 		story->stops[story->n_stops++] = stop;
-		story->partial.gaps += *stop->gaps != '\0';
+		story->partial.gaps += stop->of->gaps != 0;
 		story->partial.unrecorded += stop->unrecorded;
-		stretch(story, stop->asked.at_ns);
-		stretch(story, stop->exit_ns ? stop->exit_ns : entry->items[i].to_ns);
-		stretch(story, stop->empty_ns);
+		stretch(story, stop->of->stop_signal.at_ns);
+		stretch(story, stop->of->exit.at_ns ? stop->of->exit.at_ns : entry->items[i].to_ns);
+		stretch(story, stop->of->empty_ns);
 	}
 	if (!story->wall_offset_ns)
 		story->wall_offset_ns = entry->wall_offset_ns;
@@ -712,7 +713,7 @@ static uint64_t count_lost(struct account_record *const *records, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct account_record *r = records[i];
 
-		if (r->type != ACCOUNT_LOST)
+		if (r->type != RECORD_LOST)
 			continue;
 		if (r->at_ns > story->begin_ns)
 			lost += r->lost >= last ? r->lost - last : r->lost;
@@ -751,14 +752,14 @@ static void judge(const struct chapter *c, const struct account_log *log,
 		partial->lost += count_lost(c->from->floating, c->from->n_floating, story);
 	for (size_t i = 0; i < c->from->n_floating; i++)
 		partial->lost_somewhere |= !c->from->only_boot && c->from->floating[i]->lost &&
-					   c->from->floating[i]->type == ACCOUNT_LOST;
+					   c->from->floating[i]->type == RECORD_LOST;
 	for (size_t i = 0; i < c->from->n + c->from->n_floating; i++) {
 		const struct account_record *r =
 			i < c->from->n ? c->from->records[i] : c->from->floating[i - c->from->n];
 
-		if (r->type == ACCOUNT_DROPPED && is_hole_of(c, story, &r->dropped))
+		if (r->type == RECORD_DROPPED && is_hole_of(c, story, &r->dropped))
 			partial->dropped += r->dropped.records;
-		partial->restarts += r->type == ACCOUNT_ATTACHED &&
+		partial->restarts += r->type == RECORD_ATTACHED &&
 				     (i < c->from->n || c->from->only_boot) &&
 				     r->at_ns > story->begin_ns && r->at_ns <= story->end_ns;
 	}

@@ -26,8 +26,8 @@ int chapter_write(const struct chapter_source *from, struct arena *arena,
 int ending_write(const struct chapter_source *from, struct arena *arena,
 		 struct account_story *stories, size_t n_shutdowns);
 
-/* Whether the filter's namespace and pod are the subject's. */
-bool subject_matches(const struct filter *filter, const struct account_subject *s);
+/* Whether the filter's namespace and pod are these, by what is known of them. */
+bool subject_matches(const struct filter *filter, const struct record_pod *pod);
 
 /* What is not known comes first. */
 static inline int compare_text(const char *a, const char *b)

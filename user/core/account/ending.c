@@ -8,46 +8,59 @@
 /* Two daemons of a boot may reckon the same announcement by a clock that was slewed. */
 #define SAME_NS NS_PER_S
 
-bool subject_matches(const struct filter *filter, const struct account_subject *s)
+bool subject_matches(const struct filter *filter, const struct record_pod *pod)
 {
-	const struct record record = {.type = RECORD_POD,
-				      .pod_state.pod = {.known = s->uid || s->pod,
-							.namespace_ = s->namespace_,
-							.name = s->pod,
-							.uid = s->uid}};
+	struct record record = {.type = RECORD_POD, .pod_state.pod = *pod};
 
+	record.pod_state.pod.known = pod->uid || pod->name;
 	return !filter_has_names(filter) || filter_matches(filter, &record);
 }
 
 /* --- what was alive -------------------------------------------------------------------------- */
 
-static bool is_of_row(const struct account_subject *row, const struct account_subject *stop)
+static const char *known(const char *text)
 {
-	if (row->container_id)
-		return compare_text(row->container_id, stop->container_id) == 0;
-	if (row->uid)
-		return compare_text(row->uid, stop->uid) == 0;
-	return row->pod && compare_text(row->pod, stop->pod) == 0 &&
-	       compare_text(row->namespace_, stop->namespace_) == 0;
+	return *text ? text : NULL;
+}
+
+static struct record_pod pod_of(const struct account_alive *row)
+{
+	if (!row->pod)
+		return (struct record_pod){};
+	return (struct record_pod){.namespace_ = known(row->of->namespace_),
+				   .name = known(row->of->name),
+				   .uid = known(row->of->id)};
+}
+
+static bool is_of_row(const struct account_alive *row, const struct record_stop *stop)
+{
+	const struct record_pod pod = pod_of(row);
+
+	if (!row->pod)
+		return *row->of->id && compare_text(row->of->id, stop->container.id) == 0;
+	if (pod.uid)
+		return compare_text(pod.uid, stop->pod.uid) == 0;
+	return pod.name && compare_text(pod.name, stop->pod.name) == 0 &&
+	       compare_text(pod.namespace_, stop->pod.namespace_) == 0;
 }
 
 /* Alive at the look, and its end was recorded later. What began after the look was not alive then. */
 static bool ended_after(const struct account_record *record, uint64_t seen_ns)
 {
-	const struct account_stop *stop = &record->stop;
+	const struct record_stop *stop = record->stop.of;
 
-	return record->type == ACCOUNT_STOP && stop->start_ns <= seen_ns &&
-	       (stop->exit_ns ? stop->exit_ns : record->at_ns) > seen_ns;
+	return record->type == RECORD_STOP && stop->process.start_ns <= seen_ns &&
+	       (stop->exit.at_ns ? stop->exit.at_ns : record->at_ns) > seen_ns;
 }
 
-static uint64_t count_ended(const struct chapter_source *from, const struct account_subject *row,
+static uint64_t count_ended(const struct chapter_source *from, const struct account_alive *row,
 			    uint64_t seen_ns)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < from->n; i++)
 		n += ended_after(from->records[i], seen_ns) &&
-		     is_of_row(row, &from->records[i]->stop.subject);
+		     is_of_row(row, from->records[i]->stop.of);
 	return n;
 }
 
@@ -63,10 +76,12 @@ static int select_alive(const struct chapter_source *from, struct arena *arena,
 	if (filter_has_names(&from->query->filter) && list == &end->containers)
 		list->unnamed = 0;
 	for (size_t i = 0; i < list->n; i++) {
-		if (!subject_matches(&from->query->filter, &list->rows[i].subject))
+		const struct record_pod pod = pod_of(&list->rows[i]);
+
+		if (!subject_matches(&from->query->filter, &pod))
 			continue;
 		rows[n] = list->rows[i];
-		rows[n].ended = count_ended(from, &rows[n].subject, end->seen_ns);
+		rows[n].ended = count_ended(from, &rows[n], end->seen_ns);
 		n++;
 	}
 	list->rows = rows;
@@ -120,7 +135,7 @@ int ending_write(const struct chapter_source *from, struct arena *arena,
 	struct account_boot_end *end;
 
 	for (size_t i = 0; i < from->n; i++)
-		if (from->records[i]->type == ACCOUNT_BOOT_END)
+		if (from->records[i]->type == RECORD_BOOT)
 			record = from->records[i];
 	if (!record)
 		return 0;

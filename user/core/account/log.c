@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Collects the records that were read back: leaves out what is not asked for, and copies the rest. */
+/* Collects records that were read back: leaves out what is not asked for, and keeps of the rest
+ * what an account needs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,96 @@ const char *account_boot(const char *id, size_t len, char ret[static ACCOUNT_BOO
 	return ret;
 }
 
-/* --- what is asked for ----------------------------------------------------------------------- */
+/* --- what an account needs of a record ---------------------------------------------------------- */
+
+#define LOST_MAX (UINT64_C(1) << 40) /* so that sums of all records fit */
+
+/* A time before the one that it must follow counts as unknown. */
+static void drop_contradictions(struct record_stop *stop)
+{
+	uint64_t exit_ns = stop->exit.at_ns;
+
+	stop->exit.known = stop->exit.known && exit_ns;
+	/* A signal from inside is in the record, and asks nothing (graced-records(5), stop). */
+	if ((stop->exit.known && !stop->latency_known) ||
+	    (exit_ns && stop->stop_signal.at_ns > exit_ns))
+		stop->stop_signal.at_ns = 0;
+	if (exit_ns && stop->kill_signal.at_ns > exit_ns)
+		stop->kill_signal.at_ns = 0;
+	if (stop->empty_ns < exit_ns)
+		stop->empty_ns = 0;
+	if (stop->deliver_ns < stop->stop_signal.at_ns || stop->deliver_ns > exit_ns)
+		stop->deliver_ns = 0;
+}
+
+static uint64_t sum_lost(const struct record_lost *from)
+{
+	uint64_t sum = from->recursion_misses < LOST_MAX ? from->recursion_misses : LOST_MAX;
+
+	for (size_t i = 0; i < GRACED_STAT_COUNT; i++)
+		sum = from->totals[i].lost >= LOST_MAX - sum ? LOST_MAX
+							     : sum + from->totals[i].lost;
+	return sum;
+}
+
+static void take_dropped(const struct record *record, struct account_dropped *ret)
+{
+	uint64_t at = record->at_ns, since = record->dropped.since_ns;
+	uint64_t until = record->dropped.until_ns;
+
+	if (until > at || !until)
+		until = at;
+	if (since > until || !since)
+		since = until;
+	/* A distance of two times of one clock holds for the other, too. */
+	ret->records = record->dropped.records < LOST_MAX ? record->dropped.records : LOST_MAX;
+	ret->since_ns = (int64_t)((uint64_t)record->wall_ns - (at - since));
+	ret->until_ns = (int64_t)((uint64_t)record->wall_ns - (at - until));
+}
+
+/* Those that are named count at least. -ENOMEM. */
+static int take_alive(struct arena *arena, const struct bootlog_list *from, bool pods,
+		      struct account_alive_list *ret)
+{
+	struct account_alive *rows = arena_array(arena, from->n, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < from->n; i++)
+		rows[i] = (struct account_alive){.of = &from->rows[i],
+						 .pod = pods,
+						 .containers = pods ? from->rows[i].containers : 1};
+	ret->rows = rows;
+	ret->n = from->n;
+	ret->total = from->total < from->n ? from->n : from->total;
+	ret->unnamed = ret->total - ret->n;
+	return 0;
+}
+
+/* The record's time and id are of the boot that ended, not of the one that wrote it. */
+static int take_boot_end(struct arena *arena, const struct record *record,
+			 struct account_record *ret)
+{
+	const struct bootlog *log = record->boot.log;
+
+	ret->end = (struct account_boot_end){
+		.end = record->boot.verdict.end,
+		.reason = record->boot.verdict.reason,
+		.journal = log->journal,
+		.seen_ns = record->at_ns,
+		.seen_wall_ns = record->wall_ns,
+		.stopped_ns = log->stopped_ns,
+		.announced_ns = log->shutdown.announced_ns,
+		.released_ns = log->shutdown.released_ns,
+	};
+	if (!ret->boot || !ret->id || !strchr(ret->id, '/'))
+		return -EBADMSG;
+	if (take_alive(arena, &log->pods, true, &ret->end.pods) < 0)
+		return -ENOMEM;
+	return take_alive(arena, &log->containers, false, &ret->end.containers);
+}
+
+/* --- records ----------------------------------------------------------------------------------- */
 
 /* A shutdown is reported whole: what belongs to one that the span overlaps is not far from it. */
 #define SLACK_NS (86400 * NS_PER_S)
@@ -32,113 +122,90 @@ static bool is_near(const struct account_query *query, int64_t wall_ns)
 	       (!query->until_ns || wall_ns <= query->until_ns + SLACK_NS);
 }
 
-static bool is_asked_for(const struct account_query *query, const struct account_record *record)
+/* NULL: such records have none, or it has none. */
+static const char *id_of(const struct record *record)
+{
+	const char *id = NULL;
+
+	if (record->type == RECORD_STOP)
+		id = record->stop.id;
+	else if (record->type == RECORD_EMPTY)
+		id = record->empty.id;
+	else if (record->type == RECORD_POD)
+		id = record->pod_state.id;
+	else if (record->type == RECORD_SHUTDOWN)
+		id = record->shutdown.id;
+	else if (record->type == RECORD_BOOT)
+		id = record->boot.id;
+	return id && *id ? id : NULL;
+}
+
+/* The boot is what the id begins with. */
+static const char *boot_of(const struct record *record, const char *boot,
+			   char buffer[static ACCOUNT_BOOT_SIZE])
+{
+	const char *id = id_of(record);
+
+	if (id && strchr(id, '/'))
+		boot = account_boot(id, strcspn(id, "/"), buffer);
+	return boot && *boot ? boot : NULL;
+}
+
+bool account_log_wants(const struct account_query *query, const struct record *record,
+		       const char *boot)
+{
+	char own[ACCOUNT_BOOT_SIZE];
+
+	switch (record->type) {
+	case RECORD_STOP:
+		return record->stop.container.kind != CONTAINER_KIND_SANDBOX &&
+		       is_near(query, record->wall_ns);
+	case RECORD_POD:
+		return record->pod_state.state != POD_STAGE_SYNC &&
+		       record->pod_state.state != POD_STAGE_FORGOTTEN &&
+		       is_near(query, record->wall_ns);
+	case RECORD_BOOT:
+		return !query->boot || compare_text(query->boot, boot_of(record, boot, own)) == 0;
+	case RECORD_SHUTDOWN:
+	case RECORD_EMPTY:
+	case RECORD_LOST:
+	case RECORD_ATTACHED:
+	case RECORD_DROPPED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* 0; -EBADMSG for what contradicts itself; -ENOMEM. */
+static int take_members(struct arena *arena, struct record *record, struct account_record *ret)
 {
 	switch (record->type) {
-	case ACCOUNT_STOP:
-		return !record->stop.subject.sandbox && is_near(query, record->wall_ns);
-	case ACCOUNT_POD:
-		return is_near(query, record->wall_ns);
-	case ACCOUNT_BOOT_END:
-		return !query->boot || compare_text(query->boot, record->boot) == 0;
-	case ACCOUNT_SHUTDOWN:
-	case ACCOUNT_EMPTY:
-	case ACCOUNT_LOST:
-	case ACCOUNT_ATTACHED:
-	case ACCOUNT_DROPPED:
+	case RECORD_STOP:
+		drop_contradictions(&record->stop);
+		ret->stop.of = &record->stop;
+		return ret->id ? 0 : -EBADMSG;
+	case RECORD_POD:
+		ret->pod = &record->pod_state;
+		return ret->pod->at_ns && ret->pod->state != POD_STAGE_NONE ? 0 : -EBADMSG;
+	case RECORD_BOOT:
+		return take_boot_end(arena, record, ret);
+	case RECORD_SHUTDOWN:
+		ret->step = &record->shutdown;
+		return ret->step->step.announced_ns <= record->at_ns ? 0 : -EBADMSG;
+	case RECORD_EMPTY:
+		ret->empty_ns = record->empty.empty_ns;
+		return ret->id ? 0 : -EBADMSG;
+	case RECORD_LOST:
+		ret->lost = sum_lost(&record->lost);
+		break;
+	case RECORD_DROPPED:
+		take_dropped(record, &ret->dropped);
+		break;
+	default:
 		break;
 	}
-	return true;
-}
-
-/* --- copies ---------------------------------------------------------------------------------- */
-
-/* Replaces a string by a copy; false without room. */
-static bool keep(struct arena *arena, const char **text)
-{
-	if (*text)
-		*text = arena_strdup(arena, *text);
-	return *text;
-}
-
-static bool keep_all(struct arena *arena, const char **const *texts, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (*texts[i] && !keep(arena, texts[i]))
-			return false;
-	return true;
-}
-
-#define KEEP(arena, ...)                                \
-	keep_all(arena, (const char **[]){__VA_ARGS__}, \
-		 sizeof((const char **[]){__VA_ARGS__}) / sizeof(const char **))
-
-static bool keep_subject(struct arena *arena, struct account_subject *s)
-{
-	return KEEP(arena, &s->namespace_, &s->pod, &s->uid, &s->workload, &s->container,
-		    &s->container_id, &s->cgroup);
-}
-
-static bool keep_signal(struct arena *arena, struct account_signal *s)
-{
-	return KEEP(arena, &s->name, &s->result, &s->sender, &s->sender_kind);
-}
-
-static bool keep_stop(struct arena *arena, struct account_stop *s)
-{
-	return keep_subject(arena, &s->subject) && keep_signal(arena, &s->asked) &&
-	       keep_signal(arena, &s->killed) &&
-	       KEEP(arena, &s->grace_from, &s->cause, &s->reason, &s->gaps);
-}
-
-static bool keep_step(struct arena *arena, struct account_step *s)
-{
-	struct account_holder *holders = arena_array(arena, s->n_holders, sizeof(*holders));
-
-	for (size_t i = 0; holders && i < s->n_holders; i++) {
-		holders[i] = s->holders[i];
-		if (!KEEP(arena, &holders[i].who))
-			return false;
-	}
-	s->holders = holders;
-	return holders && keep_subject(arena, &s->subject) &&
-	       KEEP(arena, &s->mode, &s->action, &s->reason, &s->signal);
-}
-
-static bool keep_alive(struct arena *arena, struct account_alive_list *list)
-{
-	struct account_alive *rows = arena_array(arena, list->n, sizeof(*rows));
-
-	for (size_t i = 0; rows && i < list->n; i++) {
-		rows[i] = list->rows[i];
-		if (!keep_subject(arena, &rows[i].subject))
-			return false;
-	}
-	list->rows = rows;
-	return rows;
-}
-
-static bool keep_record(struct arena *arena, struct account_record *r)
-{
-	if (!KEEP(arena, &r->id, &r->boot, &r->node))
-		return false;
-	switch (r->type) {
-	case ACCOUNT_STOP:
-		return keep_stop(arena, &r->stop);
-	case ACCOUNT_POD:
-		return keep_subject(arena, &r->pod.subject) &&
-		       KEEP(arena, &r->pod.trigger, &r->pod.gaps);
-	case ACCOUNT_SHUTDOWN:
-		return keep_step(arena, &r->step);
-	case ACCOUNT_BOOT_END:
-		return keep_alive(arena, &r->end.pods) && keep_alive(arena, &r->end.containers);
-	case ACCOUNT_EMPTY:
-	case ACCOUNT_LOST:
-	case ACCOUNT_ATTACHED:
-	case ACCOUNT_DROPPED:
-		break;
-	}
-	return true;
+	return 0;
 }
 
 static int grow(struct account_log *log)
@@ -158,24 +225,39 @@ static int grow(struct account_log *log)
 	return 0;
 }
 
-void account_log_add(struct account_log *log, const struct account_query *query,
-		     const struct account_record *record)
+static struct account_record *add_record(struct account_log *log)
 {
-	struct account_record *copy;
+	struct account_record *record = log->n < ACCOUNT_RECORDS_MAX && grow(log) == 0
+						? arena_alloc(log->arena, sizeof(*record))
+						: NULL;
 
-	if (!is_asked_for(query, record))
-		return;
-	copy = log->n < ACCOUNT_RECORDS_MAX && grow(log) == 0
-		       ? arena_alloc(log->arena, sizeof(*copy))
-		       : NULL;
-	if (copy)
-		*copy = *record;
-	if (!copy || !keep_record(log->arena, copy)) {
+	if (record)
+		record->order = log->n;
+	return record;
+}
+
+void account_log_add(struct account_log *log, struct record *record, const char *boot)
+{
+	struct account_record *r = record ? add_record(log) : NULL;
+	char own[ACCOUNT_BOOT_SIZE];
+	int error;
+
+	if (!r) {
 		log->cut++;
 		return;
 	}
-	copy->order = log->n;
-	log->records[log->n++] = copy;
+	r->type = record->type;
+	r->at_ns = record->at_ns;
+	r->wall_ns = record->wall_ns;
+	r->node = record->node;
+	r->id = id_of(record);
+	boot = boot_of(record, boot, own);
+	r->boot = boot ? arena_strdup(log->arena, boot) : NULL;
+	error = boot && !r->boot ? -ENOMEM : take_members(log->arena, record, r);
+	if (error == 0)
+		log->records[log->n++] = r;
+	log->unreadable += error == -EBADMSG;
+	log->cut += error == -ENOMEM;
 }
 
 /* --- boots ----------------------------------------------------------------------------------- */

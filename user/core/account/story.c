@@ -40,7 +40,7 @@ static void drop_repeated(struct account_log *log)
 
 static struct account_record *find_stop(const struct account_log *log, const char *id)
 {
-	const struct account_record wanted = {.type = ACCOUNT_STOP, .id = id}, *key = &wanted;
+	const struct account_record wanted = {.type = RECORD_STOP, .id = id}, *key = &wanted;
 	size_t low = 0, high = log->n;
 
 	while (low < high) {
@@ -67,11 +67,11 @@ static void join_empties(struct account_log *log)
 		const struct account_record *empty = log->records[i];
 		struct account_record *record;
 
-		if (empty->type != ACCOUNT_EMPTY || !empty->id)
+		if (empty->type != RECORD_EMPTY || !empty->id)
 			continue;
 		record = find_stop(log, empty->id);
-		if (record && !record->stop.empty_ns)
-			record->stop.empty_ns = empty->empty_ns;
+		if (record && !record->stop.of->empty_ns)
+			record->stop.of->empty_ns = empty->empty_ns;
 	}
 }
 
@@ -199,8 +199,10 @@ uint64_t account_lock_end(const struct account_story *story)
 
 bool account_took(const struct account_stop *stop, uint64_t *ret)
 {
-	if (!stop->asked.at_ns || !stop->exit_seen || stop->exit_ns < stop->asked.at_ns)
+	uint64_t from = stop->of->stop_signal.at_ns, to = stop->of->exit.at_ns;
+
+	if (!from || !stop->of->exit.known || to < from)
 		return false;
-	*ret = stop->exit_ns - stop->asked.at_ns;
+	*ret = to - from;
 	return true;
 }

@@ -53,13 +53,19 @@ static void fill_group(const struct shutdowns *s, struct record_shutdown *r)
 
 /* Its pod's names, if a source knows them. */
 static void name_volume(const struct shutdowns *s, const struct shutdown_volume *volume,
-			struct record_volume_pod *ret)
+			struct record_volume *ret)
 {
 	const struct podtab_pod *meta =
 		*volume->pod_uid ? podtab_pod(&s->names->tab, volume->pod_uid) : NULL;
 
-	ret->namespace_ = meta ? meta->namespace_ : NULL;
-	ret->name = meta ? meta->name : NULL;
+	*ret = (struct record_volume){
+		.uid = volume->pod_uid,
+		.namespace_ = meta ? meta->namespace_ : NULL,
+		.pod = meta ? meta->name : NULL,
+		.plugin = volume->plugin,
+		.driver = volume->driver,
+		.name = volume->name,
+	};
 }
 
 static void report(struct shutdowns *s, const struct shutdown_record *from)
@@ -73,7 +79,7 @@ static void report(struct shutdowns *s, const struct shutdown_record *from)
 	name_it(s, from, r->id, sizeof(r->id));
 	fill_group(s, r);
 	for (size_t i = 0; i < from->n_volumes_listed; i++)
-		name_volume(s, &from->volumes[i], &r->volume_pods[i]);
+		name_volume(s, &from->volumes[i], &r->volumes[i]);
 	node = is_of_container(from->what) ? cgmap_get(s->map, from->container.id) : NULL;
 	if (node) {
 		subject_pod(s->names, node, &r->pod);

@@ -18,16 +18,6 @@ const char *discrepancy_name(enum discrepancy kind)
 	return (unsigned int)kind < DISCREPANCY_COUNT ? names[kind] : NULL;
 }
 
-enum discrepancy discrepancy_named(const char *name)
-{
-	int kind = 0;
-
-	while (kind < DISCREPANCY_COUNT &&
-	       strcmp(discrepancy_name((enum discrepancy)kind), name) != 0)
-		kind++;
-	return (enum discrepancy)kind;
-}
-
 uint64_t discrepancy_grace_ns(enum discrepancy kind)
 {
 	bool changes = kind == DISCREPANCY_OBJECT_GONE || kind == DISCREPANCY_TERMINAL_POPULATED;

@@ -60,8 +60,6 @@ struct discrepancy_reported {
 /* "ready-while-terminal", "object-gone-processes-live", "terminal-while-populated", "exit-code",
  * "exit-reason", "exit-time", "exit-late"; NULL for none. */
 const char *discrepancy_name(enum discrepancy kind);
-/* DISCREPANCY_COUNT for no kind's name. */
-enum discrepancy discrepancy_named(const char *name);
 
 /* How long a state must hold before it counts; nanoseconds. */
 uint64_t discrepancy_grace_ns(enum discrepancy kind);

@@ -17,6 +17,8 @@
 #include "core/stop/outcome.h"
 #include "core/stop/unheard.h"
 
+#define RECORD_ID_SIZE 192
+
 /* sender.kind. */
 enum sender_kind {
 	SENDER_KERNEL,
@@ -148,7 +150,7 @@ struct record_request {
 enum record_tri { TRI_UNKNOWN, TRI_FALSE, TRI_TRUE };
 
 struct record_stop {
-	char id[192]; /* <boot id>/<container id>/<start_boot_ns> */
+	char id[RECORD_ID_SIZE]; /* <boot id>/<container id>/<start_boot_ns> */
 	struct record_pod pod;
 	struct record_container container;
 	struct record_process process;
@@ -180,7 +182,7 @@ struct record_stop {
 
 /* The runtime's own word of an exit, beside the kernel's. */
 struct record_runtime_exit {
-	char id[192]; /* of the stop */
+	char id[RECORD_ID_SIZE]; /* of the stop */
 	struct record_pod pod;
 	struct record_container container;
 	int32_t exit_code; /* 128 + n for signal n */
@@ -197,7 +199,7 @@ struct record_runtime_exit {
  * somebody who asked the runtime look the same.
  */
 struct record_restart {
-	char id[192]; /* of the stop */
+	char id[RECORD_ID_SIZE]; /* of the stop */
 	struct record_pod pod;
 	struct record_container container; /* that was stopped */
 	const char *next_id;		   /* of the container in its place */
@@ -207,7 +209,7 @@ struct record_restart {
 };
 
 struct record_empty {
-	char id[192];
+	char id[RECORD_ID_SIZE];
 	struct record_pod pod;
 	struct record_container container;
 	uint64_t empty_ns;
@@ -215,7 +217,7 @@ struct record_empty {
 
 /* An init that was reported as not reaped is: its runtime sees the exit. */
 struct record_reaped {
-	char id[192];
+	char id[RECORD_ID_SIZE];
 	struct record_pod pod;
 	struct record_container container;
 	struct record_exit exit;
@@ -253,7 +255,7 @@ enum pod_trigger {
 
 /* A pod changed state. */
 struct record_pod_state {
-	char id[192]; /* <boot id>/<uid>/<state>/<at_ns> */
+	char id[RECORD_ID_SIZE]; /* <boot id>/<uid>/<state>/<at_ns> */
 	struct record_pod pod;
 	enum pod_stage state, previous; /* POD_STAGE_NONE: it was not seen before */
 	enum pod_trigger trigger;
@@ -273,7 +275,7 @@ struct record_pod_state {
 
 /* How long a pod that was being stopped was still reported to be Ready. */
 struct record_pod_ready {
-	char id[192]; /* <boot id>/<uid>/ready/<stop_ns> */
+	char id[RECORD_ID_SIZE]; /* <boot id>/<uid>/ready/<stop_ns> */
 	struct record_pod pod;
 	uint64_t stop_ns;  /* the first stop signal to a container of it */
 	uint64_t last_ns;  /* the kubelet was asked last, and it was Ready still */
@@ -286,7 +288,7 @@ struct record_pod_ready {
 /* What is reported of a pod or an exit, and what the kernel observed. */
 struct record_discrepancy {
 	/* <boot id>/<uid>/<kind>/<since_ns>, or <boot id>/<container id>/<start_ns>/<kind> */
-	char id[192];
+	char id[RECORD_ID_SIZE];
 	struct record_pod pod;
 	struct record_container container; /* not known: it is about the pod */
 	enum discrepancy kind;
@@ -309,20 +311,21 @@ struct record_discrepancy {
 	} kernel;
 };
 
-/* NULL where no source provides them. */
-struct record_volume_pod {
-	const char *namespace_, *name;
+/* Of step.volumes, as it has the strings; namespace_ and pod NULL where no source provides them. */
+struct record_volume {
+	const char *uid, *namespace_, *pod;
+	const char *plugin, *driver, *name;
 };
 
 /* A step of a node's shutdown. */
 struct record_shutdown {
-	char id[192]; /* <boot id>/shutdown/<announced_ns>/<step>/<of what, or when> */
+	char id[RECORD_ID_SIZE]; /* <boot id>/shutdown/<announced_ns>/<step>/<of what, or when> */
 	struct shutdown_record step; /* strings as it has them */
 	struct record_pod pod;	     /* of a container's steps, as the next one */
 	struct record_container container;
 	bool group_known;
 	int32_t group_priority; /* from which on pods are in the group */
-	struct record_volume_pod volume_pods[SHUTDOWN_LIST_VOLUMES]; /* of step.volumes */
+	struct record_volume volumes[SHUTDOWN_LIST_VOLUMES];
 };
 
 /* How an earlier boot ended. */
@@ -366,7 +369,7 @@ struct bootlog;
 
 /* The end of an earlier boot; boot_ns is of that boot, when what was alive was looked at last. */
 struct record_boot {
-	char id[64]; /* <boot id>/end */
+	char id[RECORD_ID_SIZE]; /* <boot id>/end */
 	struct boot_verdict verdict;
 	const struct bootlog *log; /* core/boot/log */
 };
@@ -406,6 +409,7 @@ enum record_type {
 	RECORD_BOOT,
 	RECORD_DROPPED,
 	RECORD_REAPED,
+	RECORD_TYPE_COUNT,
 };
 
 struct record {

@@ -5,18 +5,11 @@
 #include <string.h>
 
 #include "base/rfc3339.h"
+#include "base/signame.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 
 #define NS_DECIMALS 9
-
-static void add_time(struct buf *out, const char *key, uint64_t at_ns)
-{
-	if (at_ns)
-		jsonw_u64(out, key, at_ns);
-	else
-		jsonw_null(out, key);
-}
 
 static void add_count(struct buf *out, const char *key, bool known, uint64_t n)
 {
@@ -56,10 +49,10 @@ static void add_groups(struct buf *out, const struct account_story *story)
 			jsonw_i64(out, "priority", g->priority);
 		else
 			jsonw_null(out, "priority");
-		add_time(out, "begin_boot_ns", g->begin_ns);
-		add_time(out, "done_boot_ns", g->done_ns);
-		add_time(out, "length_ns", g->length_ns);
-		add_time(out, "planned_boot_ns", g->planned_ns);
+		jsonw_time(out, "begin_boot_ns", g->begin_ns);
+		jsonw_time(out, "done_boot_ns", g->done_ns);
+		jsonw_time(out, "length_ns", g->length_ns);
+		jsonw_time(out, "planned_boot_ns", g->planned_ns);
 		if (g->done_ns)
 			jsonw_bool(out, "timed_out", g->timed_out);
 		else
@@ -78,16 +71,16 @@ static void add_shutdown(struct buf *out, const struct account_story *story)
 	jsonw_object(out, "shutdown");
 	jsonw_str(out, "mode", story->mode);
 	jsonw_str(out, "action", story->action);
-	add_time(out, "announced_boot_ns", story->announced_ns);
-	add_time(out, "limit_ns", story->limit_ns);
-	add_time(out, "released_boot_ns", story->released_ns);
-	add_time(out, "cancelled_boot_ns", story->cancelled_ns);
+	jsonw_time(out, "announced_boot_ns", story->announced_ns);
+	jsonw_time(out, "limit_ns", story->limit_ns);
+	jsonw_time(out, "released_boot_ns", story->released_ns);
+	jsonw_time(out, "cancelled_boot_ns", story->cancelled_ns);
 	jsonw_str(out, "reason", story->reason);
 	jsonw_bool(out, "lock_held", story->lock_held);
 	add_span(out, "lock_held_ns", story->announced_ns, account_lock_end(story));
-	add_count(out, "containers_left", story->left_known, story->left);
+	add_count(out, "containers_left", story->released_ns, story->left);
 	add_count(out, "volumes_left", story->volumes_known, story->volumes);
-	add_count(out, "others", story->others_known, story->others);
+	add_count(out, "others", story->released_ns, story->others);
 	add_holders(out, story);
 	add_groups(out, story);
 	jsonw_object_end(out);
@@ -97,13 +90,13 @@ static void add_shutdown(struct buf *out, const struct account_story *story)
 
 static void add_alive(struct buf *out, const struct account_alive *row, bool pod)
 {
-	const struct account_subject *s = &row->subject;
+	const struct bootlog_alive *of = row->of;
 
 	jsonw_object(out, NULL);
 	if (pod)
-		jsonw_str(out, "namespace", s->namespace_);
-	jsonw_str(out, "name", pod ? s->pod : s->container);
-	jsonw_str(out, pod ? "uid" : "id", pod ? s->uid : s->container_id);
+		jsonw_str(out, "namespace", *of->namespace_ ? of->namespace_ : NULL);
+	jsonw_str(out, "name", *of->name ? of->name : NULL);
+	jsonw_str(out, pod ? "uid" : "id", *of->id ? of->id : NULL);
 	if (pod)
 		jsonw_u64(out, "containers", row->containers);
 	jsonw_u64(out, "ended", row->ended);
@@ -132,61 +125,67 @@ static void add_boot_end(struct buf *out, const struct account_boot_end *end)
 	jsonw_str(out, "reason", boot_reason_name(end->reason));
 	jsonw_str(out, "journal", boot_journal_name(end->journal));
 	jsonw_str(out, "seen", rfc3339_format(end->seen_wall_ns, time));
-	add_time(out, "seen_boot_ns", end->seen_ns);
-	add_time(out, "stopped_boot_ns", end->stopped_ns);
-	add_time(out, "announced_boot_ns", end->announced_ns);
-	add_time(out, "released_boot_ns", end->released_ns);
+	jsonw_time(out, "seen_boot_ns", end->seen_ns);
+	jsonw_time(out, "stopped_boot_ns", end->stopped_ns);
+	jsonw_time(out, "announced_boot_ns", end->announced_ns);
+	jsonw_time(out, "released_boot_ns", end->released_ns);
 	add_alive_list(out, &end->pods, true);
 	add_alive_list(out, &end->containers, false);
 	jsonw_object_end(out);
 }
 
-static void add_pod_names(struct buf *out, const struct account_subject *s)
+static void add_pod_names(struct buf *out, const struct record_pod *s)
 {
 	jsonw_str(out, "namespace", s->namespace_);
-	jsonw_str(out, "name", s->pod);
+	jsonw_str(out, "name", s->name);
 	jsonw_str(out, "uid", s->uid);
 	jsonw_str(out, "workload", s->workload);
 }
 
-static void add_signal(struct buf *out, const char *key, const struct account_signal *signal)
+/* Of a container that only steps name it is not known who sent what. */
+static void add_signal(struct buf *out, const char *key, const struct record_sigref *signal)
 {
+	const struct record_sender *sender = &signal->sender;
+	char name[SIGNAME_SIZE];
+
 	if (!signal->at_ns) {
 		jsonw_null(out, key);
 		return;
 	}
 	jsonw_object(out, key);
-	jsonw_str(out, "name", signal->name);
-	jsonw_str(out, "result", signal->result);
+	jsonw_str(out, "name", signal->number ? signame_format(signal->number, name) : NULL);
+	jsonw_str(out, "result", signal->result < 0 ? NULL : record_result_name(signal->result));
 	jsonw_u64(out, "at_boot_ns", signal->at_ns);
-	jsonw_str(out, "sender", signal->sender);
-	add_count(out, "sender_pid", signal->sender, signal->sender_pid);
-	jsonw_str(out, "sender_kind", signal->sender_kind);
+	jsonw_str(out, "sender", sender->process.comm);
+	add_count(out, "sender_pid", sender->process.comm, sender->process.pid);
+	jsonw_str(out, "sender_kind", sender_kind_name(sender->kind));
 	jsonw_object_end(out);
 }
 
-static void add_exit(struct buf *out, const struct account_stop *stop)
+static void add_exit(struct buf *out, const struct record_exit *exit)
 {
 	jsonw_object(out, "exit");
-	if (stop->code >= 0)
-		jsonw_i64(out, "code", stop->code);
+	if (account_code(exit) >= 0)
+		jsonw_i64(out, "code", account_code(exit));
 	else
 		jsonw_null(out, "code");
-	add_count(out, "signal", stop->exit_seen, stop->signal);
-	add_time(out, "at_boot_ns", stop->exit_ns);
+	add_count(out, "signal", exit->known, exit->status & 0x7f);
+	jsonw_time(out, "at_boot_ns", exit->at_ns);
 	jsonw_object_end(out);
 }
 
 static void add_grace(struct buf *out, const struct account_stop *stop)
 {
-	if (!stop->grace_known) {
+	const struct grace *grace = &stop->of->grace;
+
+	if (!grace_known(grace)) {
 		jsonw_null(out, "grace");
 		return;
 	}
 	jsonw_object(out, "grace");
-	jsonw_decimal(out, "seconds", stop->grace_ns, NS_DECIMALS);
-	jsonw_str(out, "from", stop->grace_from);
-	add_time(out, "deadline_boot_ns", stop->deadline_ns);
+	jsonw_decimal(out, "seconds", grace->ns, NS_DECIMALS);
+	jsonw_str(out, "from", stop->unrecorded ? NULL : grace_from_name(grace->from));
+	jsonw_time(out, "deadline_boot_ns", stop->deadline_ns);
 	if (stop->margin_known)
 		jsonw_i64(out, "margin_ns", stop->margin_ns);
 	else
@@ -194,43 +193,41 @@ static void add_grace(struct buf *out, const struct account_stop *stop)
 	jsonw_object_end(out);
 }
 
-static void add_gaps(struct buf *out, const char *names)
+static void add_gaps(struct buf *out, uint32_t gaps)
 {
 	jsonw_array(out, "gaps");
-	while (*names) {
-		size_t n = strcspn(names, ",");
-
-		jsonw_strn(out, NULL, names, n);
-		names += n + (names[n] == ',');
-	}
+	for (unsigned int gap = 0; gap < GAP_COUNT; gap++)
+		if (gaps >> gap & 1)
+			jsonw_str(out, NULL, gap_name((enum gap)gap));
 	jsonw_array_end(out);
 }
 
 static void add_stop(struct buf *out, const struct account_stop *stop)
 {
+	const struct record_stop *of = stop->of;
 	uint64_t took = 0;
 	bool known;
 
 	jsonw_object(out, NULL);
-	jsonw_str(out, "name", stop->subject.container);
-	jsonw_str(out, "id", stop->subject.container_id);
-	jsonw_str(out, "cgroup", stop->subject.cgroup);
+	jsonw_str(out, "name", of->container.name);
+	jsonw_str(out, "id", of->container.id);
+	jsonw_str(out, "cgroup", of->container.cgroup);
 	add_count(out, "group", stop->group_known, stop->group);
-	add_signal(out, "stop_signal", &stop->asked);
-	add_signal(out, "kill_signal", &stop->killed);
-	add_exit(out, stop);
-	add_time(out, "empty_boot_ns", stop->empty_ns);
+	add_signal(out, "stop_signal", &of->stop_signal);
+	add_signal(out, "kill_signal", &of->kill_signal);
+	add_exit(out, &of->exit);
+	jsonw_time(out, "empty_boot_ns", of->empty_ns);
 	known = account_took(stop, &took);
 	add_count(out, "latency_ns", known, took);
 	add_grace(out, stop);
-	jsonw_str(out, "outcome", outcome_name(stop->outcome));
-	jsonw_str(out, "cause", stop->cause);
-	jsonw_str(out, "reason", stop->reason);
-	jsonw_bool(out, "deaf", stop->deaf);
-	add_time(out, "overdue_boot_ns", stop->overdue_ns);
+	jsonw_str(out, "outcome", outcome_name(of->outcome));
+	jsonw_str(out, "cause", stop->unrecorded ? NULL : cause_name(of->cause));
+	jsonw_str(out, "reason", unheard_name(of->reason));
+	jsonw_bool(out, "deaf", of->deaf);
+	jsonw_time(out, "overdue_boot_ns", stop->overdue_ns);
 	jsonw_bool(out, "left", stop->left);
 	jsonw_bool(out, "recorded", !stop->unrecorded);
-	add_gaps(out, stop->gaps);
+	add_gaps(out, of->gaps);
 	jsonw_object_end(out);
 }
 
@@ -238,13 +235,13 @@ static void add_pod(struct buf *out, const struct account_story *story,
 		    const struct account_pod *pod)
 {
 	jsonw_object(out, NULL);
-	add_pod_names(out, &pod->subject);
-	add_time(out, "asked_boot_ns", pod->asked_ns);
-	add_time(out, "terminating_boot_ns", pod->terminating_ns);
-	add_time(out, "empty_boot_ns", pod->empty_ns);
-	add_time(out, "finished_boot_ns", pod->finished_ns);
-	add_time(out, "deadline_boot_ns", pod->deadline_ns);
-	jsonw_str(out, "trigger", pod->trigger);
+	add_pod_names(out, &pod->names);
+	jsonw_time(out, "asked_boot_ns", pod->asked_ns);
+	jsonw_time(out, "terminating_boot_ns", pod->terminating_ns);
+	jsonw_time(out, "empty_boot_ns", pod->empty_ns);
+	jsonw_time(out, "finished_boot_ns", pod->finished_ns);
+	jsonw_time(out, "deadline_boot_ns", pod->deadline_ns);
+	jsonw_str(out, "trigger", pod_trigger_name(pod->trigger));
 	jsonw_array(out, "containers");
 	for (size_t i = 0; i < pod->n; i++)
 		add_stop(out, story->stops[pod->first + i]);
@@ -273,7 +270,7 @@ static void add_evidence(struct buf *out, const struct account_story *story)
 		jsonw_bool(out, "boot_end_clean", story->end->end == BOOT_END_CLEAN);
 	else
 		jsonw_null(out, "boot_end_clean");
-	add_time(out, "graced_stopped_boot_ns", p->ended ? story->ended_ns : 0);
+	jsonw_time(out, "graced_stopped_boot_ns", p->ended ? story->ended_ns : 0);
 	jsonw_u64(out, "graced_restarts", p->restarts);
 	if (p->lost_somewhere)
 		jsonw_null(out, "events_lost");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/signame.h"
 #include "base/map.h"
 #include "base/version.h"
 #include "wire/account/text.h"
@@ -277,7 +278,8 @@ static void add_shutdown(struct spans *s)
 	add_text(s->out, "graced.shutdown.mode", story->mode);
 	add_text(s->out, "graced.shutdown.reason", story->reason);
 	add_int(s->out, "graced.shutdown.limit_ns", story->limit_ns, (int64_t)story->limit_ns);
-	add_int(s->out, "graced.shutdown.containers_left", story->left_known, (int64_t)story->left);
+	add_int(s->out, "graced.shutdown.containers_left", story->released_ns,
+		(int64_t)story->left);
 	add_bool(s->out, "graced.end_observed", story->released_ns || story->cancelled_ns);
 	add_bool(s->out, "graced.complete", !account_is_partial(story));
 	jsonw_array_end(s->out);
@@ -308,32 +310,45 @@ static void add_link(struct spans *s, const struct account_stop *stop)
 
 /* --- pods ------------------------------------------------------------------------------------ */
 
-static void add_names(struct buf *out, const struct account_subject *subject)
+static void add_names(struct buf *out, const struct record_pod *pod,
+		      const struct record_container *container)
 {
-	add_text(out, "k8s.namespace.name", subject->namespace_);
-	add_text(out, "k8s.pod.name", subject->pod);
-	add_text(out, "k8s.pod.uid", subject->uid);
-	add_text(out, "k8s.container.name", subject->container);
-	add_text(out, "container.id", subject->container_id);
+	add_text(out, "k8s.namespace.name", pod->namespace_);
+	add_text(out, "k8s.pod.name", pod->name);
+	add_text(out, "k8s.pod.uid", pod->uid);
+	add_text(out, "k8s.container.name", container->name);
+	add_text(out, "container.id", container->id);
 }
 
-static void add_signal(struct buf *out, const struct account_stop *stop)
+static void add_sender(struct buf *out, const char *name, const char *kind,
+		       const struct record_sender *sender)
 {
-	add_text(out, "graced.stop_signal", stop->asked.name);
-	add_text(out, "graced.stop_signal.result", stop->asked.result);
-	add_text(out, "graced.sender.name", stop->asked.sender);
-	add_text(out, "graced.sender.kind", stop->asked.sender_kind);
-	add_int(out, "graced.sender.pid", stop->asked.sender, stop->asked.sender_pid);
-	if (stop->killed.at_ns) {
-		add_text(out, "graced.killer.name", stop->killed.sender);
-		add_text(out, "graced.killer.kind", stop->killed.sender_kind);
+	add_text(out, name, sender->process.comm);
+	add_text(out, kind, sender_kind_name(sender->kind));
+}
+
+static void add_signal(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_sigref *signal = &stop->stop_signal;
+	const struct record_process *process = &signal->sender.process;
+	char name[SIGNAME_SIZE];
+
+	if (signal->number) {
+		add_text(out, "graced.stop_signal", signame_format(signal->number, name));
+		add_text(out, "graced.stop_signal.result",
+			 signal->result < 0 ? NULL : record_result_name(signal->result));
+		add_sender(out, "graced.sender.name", "graced.sender.kind", &signal->sender);
+		add_int(out, "graced.sender.pid", process->comm, process->pid);
 	}
+	if (stop->kill_signal.at_ns)
+		add_sender(out, "graced.killer.name", "graced.killer.kind",
+			   &stop->kill_signal.sender);
 }
 
 static bool went_wrong(const struct account_stop *stop)
 {
-	return stop->outcome == OUTCOME_KILLED || stop->outcome == OUTCOME_OOM_KILLED ||
-	       stop->outcome == OUTCOME_CRASHED;
+	return stop->of->outcome == OUTCOME_KILLED || stop->of->outcome == OUTCOME_OOM_KILLED ||
+	       stop->of->outcome == OUTCOME_CRASHED;
 }
 
 static void add_status(struct spans *s, const struct account_stop *stop)
@@ -341,40 +356,47 @@ static void add_status(struct spans *s, const struct account_stop *stop)
 	jsonw_object(s->out, "status");
 	if (went_wrong(stop)) {
 		jsonw_u64(s->out, "code", STATUS_ERROR);
-		jsonw_str(s->out, "message", stop->cause ? stop->cause : "unknown");
+		jsonw_str(s->out, "message", cause_name(stop->of->cause));
 	}
 	jsonw_object_end(s->out);
 }
 
 static void add_attributes(struct spans *s, const struct account_stop *stop)
 {
+	_cleanup_(buf_free) struct buf gaps = {};
+	const struct record_stop *of = stop->of;
+	uint32_t signal = of->exit.known ? of->exit.status & 0x7f : 0;
 	struct buf *out = s->out;
 
-	add_names(out, &stop->subject);
-	add_signal(out, stop);
-	add_text(out, "graced.outcome", outcome_name(stop->outcome));
-	add_text(out, "graced.cause", stop->cause);
-	add_text(out, "graced.reason", stop->reason);
-	add_text(out, "graced.gaps", *stop->gaps ? stop->gaps : NULL);
-	add_int(out, "process.exit.code", stop->code >= 0, stop->code);
-	add_int(out, "graced.exit.signal", stop->exit_seen && stop->signal, (int64_t)stop->signal);
-	add_int(out, "graced.grace_ns", stop->grace_known, (int64_t)stop->grace_ns);
+	add_names(out, &of->pod, &of->container);
+	add_signal(out, of);
+	add_text(out, "graced.outcome", outcome_name(of->outcome));
+	add_text(out, "graced.cause", stop->unrecorded ? NULL : cause_name(of->cause));
+	add_text(out, "graced.reason", unheard_name(of->reason));
+	account_text_gaps(&gaps, of->gaps);
+	add_text(out, "graced.gaps", gaps.len ? buf_str(&gaps) : NULL);
+	add_int(out, "process.exit.code", account_code(&of->exit) >= 0, account_code(&of->exit));
+	add_int(out, "graced.exit.signal", signal, signal);
+	add_int(out, "graced.grace_ns", grace_known(&of->grace), (int64_t)of->grace.ns);
 	add_int(out, "graced.margin_ns", stop->margin_known, stop->margin_ns);
-	add_bool(out, "graced.end_observed", stop->exit_ns);
+	add_bool(out, "graced.end_observed", of->exit.at_ns);
 }
 
 /* The first and the last moment that was observed of it; false: none was. */
 static bool span_of(const struct account_stop *stop, uint64_t *ret_from, uint64_t *ret_to)
 {
-	*ret_from = stop->asked.at_ns ? stop->asked.at_ns : stop->exit_ns;
-	*ret_to = stop->empty_ns ? stop->empty_ns : stop->exit_ns ? stop->exit_ns : *ret_from;
+	*ret_from =
+		stop->of->stop_signal.at_ns ? stop->of->stop_signal.at_ns : stop->of->exit.at_ns;
+	*ret_to = stop->of->empty_ns	 ? stop->of->empty_ns
+		  : stop->of->exit.at_ns ? stop->of->exit.at_ns
+					 : *ret_from;
 	return *ret_from;
 }
 
 static void add_stop(struct spans *s, const struct account_pod *pod,
 		     const struct account_stop *stop)
 {
-	uint64_t from, to, id, asked = stop->asked.at_ns;
+	uint64_t from, to, id, asked = stop->of->stop_signal.at_ns;
 
 	if (!span_of(stop, &from, &to))
 		return;
@@ -385,14 +407,14 @@ static void add_stop(struct spans *s, const struct account_pod *pod,
 	jsonw_array_end(s->out);
 	jsonw_array(s->out, "events");
 	add_event(s, "deadline", stop->deadline_ns);
-	add_event(s, "SIGKILL", stop->killed.at_ns);
+	add_event(s, "SIGKILL", stop->of->kill_signal.at_ns);
 	jsonw_array_end(s->out);
 	add_status(s, stop);
 	end_span(s);
-	add_span(s, id, "signal to delivery", asked, stop->deliver_ns);
-	add_span(s, id, stop->deliver_ns ? "delivery to exit" : "signal to exit",
-		 stop->deliver_ns ? stop->deliver_ns : asked, stop->exit_ns);
-	add_span(s, id, "exit to empty", stop->exit_ns, stop->empty_ns);
+	add_span(s, id, "signal to delivery", asked, stop->of->deliver_ns);
+	add_span(s, id, stop->of->deliver_ns ? "delivery to exit" : "signal to exit",
+		 stop->of->deliver_ns ? stop->of->deliver_ns : asked, stop->of->exit.at_ns);
+	add_span(s, id, "exit to empty", stop->of->exit.at_ns, stop->of->empty_ns);
 }
 
 static void widen(uint64_t at_ns, uint64_t *from, uint64_t *to)
@@ -409,7 +431,7 @@ static void add_pod(struct spans *s, const struct account_pod *pod)
 {
 	const struct account_story *story = s->story;
 	const struct account_stop *first = pod->n ? story->stops[pod->first] : NULL;
-	const char *what = pod->subject.uid ? pod->subject.uid : pod->subject.pod;
+	const char *what = pod->names.uid ? pod->names.uid : pod->names.name;
 	uint64_t from = 0, to = 0;
 
 	widen(pod->terminating_ns, &from, &to);
@@ -425,15 +447,15 @@ static void add_pod(struct spans *s, const struct account_pod *pod)
 	if (!from)
 		return;
 	if (!what && first)
-		what = first->subject.container_id ? first->subject.container_id
-						   : first->subject.cgroup;
+		what = first->of->container.id ? first->of->container.id
+					       : first->of->container.cgroup;
 	s->trace = make_trace(story, what, from);
 	s->n = 0;
-	s->root = begin_span(s, 0, pod->subject.uid || pod->subject.pod ? "pod stop" : "stop", from,
-			     to);
-	add_names(s->out, &pod->subject);
-	add_text(s->out, "graced.pod.trigger", pod->trigger);
-	add_text(s->out, "graced.pod.workload", pod->subject.workload);
+	s->root =
+		begin_span(s, 0, pod->names.uid || pod->names.name ? "pod stop" : "stop", from, to);
+	add_names(s->out, &pod->names, &(struct record_container){});
+	add_text(s->out, "graced.pod.trigger", pod_trigger_name(pod->trigger));
+	add_text(s->out, "graced.pod.workload", pod->names.workload);
 	add_bool(s->out, "graced.end_observed", pod->empty_ns);
 	jsonw_array_end(s->out);
 	add_link(s, first);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the JSON lines of records (graced-records(5)) for an account: members that are not known
- * are ignored, what contradicts its type is unknown, records of a newer graced are left out and
- * counted (wire/json/record_read.h). */
+/* Reads the JSON lines of records (graced-records(5)) for an account. */
 #ifndef WIRE_ACCOUNT_READ_H
 #define WIRE_ACCOUNT_READ_H
 

@@ -169,7 +169,7 @@ static struct scale scale_of(const struct account_story *story)
 
 	for (size_t i = 0; i < story->n_stops; i++) {
 		const struct account_stop *stop = story->stops[i];
-		uint64_t asked = stop->asked.at_ns;
+		uint64_t asked = stop->of->stop_signal.at_ns;
 
 		most = later(most, stop->deadline_ns);
 		if (asked && asked < begin && story->begin_ns - asked < length / 3)
@@ -313,9 +313,9 @@ static void add_result(struct buf *out, const struct account_stop *stop)
 {
 	uint64_t took;
 
-	buf_adds(out, outcome_name(stop->outcome));
-	if (!stop->asked.at_ns) {
-		buf_adds(out, stop->exit_seen ? ", not asked to stop" : ", exit unknown");
+	buf_adds(out, outcome_name(stop->of->outcome));
+	if (!stop->of->stop_signal.at_ns) {
+		buf_adds(out, stop->of->exit.known ? ", not asked to stop" : ", exit unknown");
 		return;
 	}
 	if (account_took(stop, &took)) {
@@ -331,25 +331,25 @@ static void add_result(struct buf *out, const struct account_stop *stop)
 		buf_adds(out, ", ");
 		account_text_duration(out, margin);
 		buf_adds(out, stop->margin_ns < 0 ? " over" : " left");
-	} else if (!stop->grace_known) {
+	} else if (!grace_known(&stop->of->grace)) {
 		buf_adds(out, ", grace unknown");
 	}
 }
 
 static void add_bars(struct canvas *c, const struct account_stop *stop)
 {
-	const char *class = outcome_name(stop->outcome);
+	const char *class = outcome_name(stop->of->outcome);
 
-	if (!stop->exit_ns && stop->asked.at_ns)
-		add_bar(c, class, "open", stop->asked.at_ns, c->scale.end_ns);
-	else if (stop->asked.at_ns)
-		add_bar(c, class, "", stop->asked.at_ns, stop->exit_ns);
-	if (stop->exit_ns && stop->empty_ns)
-		add_bar(c, class, "tail", stop->exit_ns, stop->empty_ns);
-	if (stop->exit_ns && !stop->asked.at_ns)
-		add_diamond(c, class, stop->exit_ns);
+	if (!stop->of->exit.at_ns && stop->of->stop_signal.at_ns)
+		add_bar(c, class, "open", stop->of->stop_signal.at_ns, c->scale.end_ns);
+	else if (stop->of->stop_signal.at_ns)
+		add_bar(c, class, "", stop->of->stop_signal.at_ns, stop->of->exit.at_ns);
+	if (stop->of->exit.at_ns && stop->of->empty_ns)
+		add_bar(c, class, "tail", stop->of->exit.at_ns, stop->of->empty_ns);
+	if (stop->of->exit.at_ns && !stop->of->stop_signal.at_ns)
+		add_diamond(c, class, stop->of->exit.at_ns);
 	add_mark(c, stop->deadline_ns);
-	add_cross(c, stop->killed.at_ns);
+	add_cross(c, stop->of->kill_signal.at_ns);
 }
 
 static void add_stop(struct canvas *c, const struct account_pod *pod,
@@ -379,7 +379,7 @@ static void add_pod(struct canvas *c, const struct account_pod *pod)
 {
 	_cleanup_(buf_free) struct buf name = {};
 
-	account_text_pod(&name, &pod->subject);
+	account_text_pod(&name, &pod->names);
 	begin_row(c, &name);
 	add_text(c, EDGE, "label", buf_str(&name), LABEL_CHARS);
 	if (pod->terminating_ns)
@@ -580,7 +580,7 @@ static uint32_t outcomes_of(const struct account *account)
 
 	for (size_t i = 0; i < account->n; i++)
 		for (size_t j = 0; j < account->stories[i]->n_stops; j++)
-			bits |= 1u << account->stories[i]->stops[j]->outcome;
+			bits |= 1u << account->stories[i]->stops[j]->of->outcome;
 	return bits;
 }
 

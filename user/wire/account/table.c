@@ -25,7 +25,7 @@ struct row {
 
 static const char *outcome_colour(const struct account_stop *stop)
 {
-	switch (stop->outcome) {
+	switch (stop->of->outcome) {
 	case OUTCOME_KILLED:
 	case OUTCOME_OOM_KILLED:
 	case OUTCOME_CRASHED:
@@ -55,13 +55,13 @@ static void add_container(struct grid_cell *cell, const void *row)
 	if (r->stop)
 		account_text_container(cell->text, r->stop);
 	else
-		account_text_pod(cell->text, &r->pod->subject);
+		account_text_pod(cell->text, &r->pod->names);
 }
 
 static void add_id(struct grid_cell *cell, const void *row)
 {
 	const struct account_stop *stop = ((const struct row *)row)->stop;
-	const char *id = stop ? stop->subject.container_id : NULL;
+	const char *id = stop ? stop->of->container.id : NULL;
 
 	if (id)
 		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
@@ -82,7 +82,7 @@ static void add_asked(struct grid_cell *cell, const void *row)
 {
 	const struct row *r = row;
 
-	add_moment(cell, r, r->stop ? r->stop->asked.at_ns : r->pod->terminating_ns, "");
+	add_moment(cell, r, r->stop ? r->stop->of->stop_signal.at_ns : r->pod->terminating_ns, "");
 }
 
 static void add_died(struct grid_cell *cell, const void *row)
@@ -90,19 +90,19 @@ static void add_died(struct grid_cell *cell, const void *row)
 	const struct row *r = row;
 
 	if (r->stop)
-		add_moment(cell, r, r->stop->exit_ns, "unknown");
+		add_moment(cell, r, r->stop->of->exit.at_ns, "unknown");
 }
 
 static void add_empty(struct grid_cell *cell, const void *row)
 {
 	const struct row *r = row;
 
-	add_moment(cell, r, r->stop ? r->stop->empty_ns : r->pod->empty_ns, "unknown");
+	add_moment(cell, r, r->stop ? r->stop->of->empty_ns : r->pod->empty_ns, "unknown");
 }
 
 static bool was_asked(const struct row *r)
 {
-	return r->stop && r->stop->asked.at_ns;
+	return r->stop && r->stop->of->stop_signal.at_ns;
 }
 
 static void add_took(struct grid_cell *cell, const void *row)
@@ -122,10 +122,10 @@ static void add_grace(struct grid_cell *cell, const void *row)
 {
 	const struct account_stop *stop = ((const struct row *)row)->stop;
 
-	if (!stop || !stop->grace_known)
+	if (!stop || !grace_known(&stop->of->grace))
 		return;
-	account_text_duration(cell->text, stop->grace_ns);
-	cell->key = (int64_t)stop->grace_ns;
+	account_text_duration(cell->text, stop->of->grace.ns);
+	cell->key = (int64_t)stop->of->grace.ns;
 }
 
 static void add_margin(struct grid_cell *cell, const void *row)

@@ -7,6 +7,7 @@
 
 #include "base/duration.h"
 #include "base/rfc3339.h"
+#include "base/signame.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "core/shutdown/shutdown.h"
@@ -25,12 +26,12 @@ static void add_known(struct buf *out, const char *text)
 	add_text(out, text ? text : "unknown");
 }
 
-void account_text_pod(struct buf *out, const struct account_subject *pod)
+void account_text_pod(struct buf *out, const struct record_pod *pod)
 {
-	if (pod->pod) {
+	if (pod->name) {
 		add_text(out, pod->namespace_ ? pod->namespace_ : "");
 		buf_addc(out, '/');
-		add_text(out, pod->pod);
+		add_text(out, pod->name);
 	} else {
 		add_known(out, pod->uid);
 	}
@@ -38,14 +39,15 @@ void account_text_pod(struct buf *out, const struct account_subject *pod)
 
 void account_text_container(struct buf *out, const struct account_stop *stop)
 {
-	const struct account_subject *s = &stop->subject;
-	const char *name = s->container ? s->container : s->container_id;
+	const struct record_pod *pod = &stop->of->pod;
+	const struct record_container *container = &stop->of->container;
+	const char *name = container->name ? container->name : container->id;
 
-	if (s->pod || s->uid) {
-		account_text_pod(out, s);
+	if (pod->name || pod->uid) {
+		account_text_pod(out, pod);
 		buf_addc(out, '/');
 	}
-	add_known(out, name ? name : s->cgroup);
+	add_known(out, name ? name : container->cgroup);
 }
 
 void account_text_duration(struct buf *out, uint64_t ns)
@@ -136,7 +138,7 @@ static void add_holders(struct buf *out, const struct account_story *story)
 	for (size_t i = 0; i < story->n_holders; i++) {
 		buf_adds(out, i ? ", " : ": ");
 		add_known(out, story->holders[i].who);
-		buf_printf(out, "[%" PRIu64 "]", story->holders[i].pid);
+		buf_printf(out, "[%" PRIu32 "]", story->holders[i].pid);
 	}
 	if (story->n_holders && story->others > story->n_holders)
 		buf_adds(out, ", ...");
@@ -148,16 +150,11 @@ void account_text_left(struct buf *out, const struct account_story *story)
 		buf_adds(out, "unknown");
 		return;
 	}
-	if (story->left_known)
-		buf_printf(out, "containers: %" PRIu64, story->left);
-	else
-		buf_adds(out, "containers: unknown");
+	buf_printf(out, "containers: %" PRIu64, story->left);
 	if (story->volumes_known)
 		buf_printf(out, "; mounts of volumes: %" PRIu64, story->volumes);
-	if (story->others_known) {
-		buf_printf(out, "; other delay locks: %" PRIu64, story->others);
-		add_holders(out, story);
-	}
+	buf_printf(out, "; other delay locks: %" PRIu64, story->others);
+	add_holders(out, story);
 }
 
 void account_text_group(struct buf *out, const struct account_story *story,
@@ -259,12 +256,13 @@ void account_text_boot_end(struct buf *out, const struct account_story *story)
 
 void account_text_alive(struct buf *out, const struct account_alive *row)
 {
-	const struct account_subject *s = &row->subject;
+	const char *namespace_ = row->of->namespace_, *name = row->of->name;
 
-	if (s->pod || s->uid)
-		account_text_pod(out, s);
-	else
-		add_known(out, s->container ? s->container : s->container_id);
+	if (row->pod && *name) {
+		add_text(out, namespace_);
+		buf_addc(out, '/');
+	}
+	add_known(out, *name ? name : *row->of->id ? row->of->id : NULL);
 	if (row->ended && !account_has_ended(row))
 		buf_printf(out, " (%" PRIu64 " of %" PRIu64 " containers ended later)", row->ended,
 			   row->containers);
@@ -322,21 +320,22 @@ void account_text_ended(struct buf *out, const struct account_story *story)
 
 void account_text_outcome(struct buf *out, const struct account_stop *stop)
 {
-	buf_adds(out, outcome_name(stop->outcome));
-	if (stop->cause && stop->outcome != OUTCOME_UNKNOWN) {
+	buf_adds(out, outcome_name(stop->of->outcome));
+	if (stop->of->outcome != OUTCOME_UNKNOWN) {
 		buf_adds(out, ", ");
-		add_text(out, stop->cause);
+		add_text(out, cause_name(stop->of->cause));
 	}
 }
 
-static void note_sender(const struct list *list, const struct account_signal *signal,
-			const char *name)
+static void note_sender(const struct list *list, const struct record_sigref *signal)
 {
-	if (!signal->sender)
+	char name[SIGNAME_SIZE];
+
+	if (!signal->sender.process.comm)
 		return;
-	buf_printf(next(list), "%s from ", name);
-	add_text(list->out, signal->sender);
-	buf_printf(list->out, "[%" PRIu32 "]", signal->sender_pid);
+	buf_printf(next(list), "%s from ", signame_format(signal->number, name));
+	add_text(list->out, signal->sender.process.comm);
+	buf_printf(list->out, "[%" PRIu32 "]", signal->sender.process.pid);
 }
 
 static void note_pod(const struct list *list, const struct account_pod *pod)
@@ -344,15 +343,26 @@ static void note_pod(const struct list *list, const struct account_pod *pod)
 	if (!pod->terminating_ns)
 		return;
 	buf_adds(next(list), "pod ");
-	add_known(list->out, pod->trigger);
+	add_known(list->out, pod_trigger_name(pod->trigger));
 	if (!pod->empty_ns)
 		buf_adds(list->out, ", its end unknown");
+}
+
+void account_text_gaps(struct buf *out, uint32_t gaps)
+{
+	const struct list list = {out, out->len, ","};
+
+	for (unsigned int gap = 0; gap < GAP_COUNT; gap++)
+		if (gaps >> gap & 1)
+			buf_adds(next(&list), gap_name((enum gap)gap));
 }
 
 void account_text_note(struct buf *out, const struct account_story *story,
 		       const struct account_pod *pod, const struct account_stop *stop)
 {
 	const struct list list = {out, out->len, ", "};
+	const struct record_stop *of = stop->of;
+	uint32_t signal = of->exit.status & 0x7f;
 
 	if (stop->unrecorded)
 		buf_adds(next(&list), "no record of its stop");
@@ -362,22 +372,22 @@ void account_text_note(struct buf *out, const struct account_story *story,
 		buf_adds(next(&list), "overdue at ");
 		account_text_offset(out, story, stop->overdue_ns);
 	}
-	if (stop->reason)
-		add_text(next(&list), stop->reason);
-	else if (stop->deaf)
+	if (of->reason)
+		add_text(next(&list), unheard_name(of->reason));
+	else if (of->deaf)
 		buf_adds(next(&list), "deaf");
-	if (stop->exit_seen && stop->signal && stop->signal != 9)
-		buf_printf(next(&list), "signal %" PRIu64, stop->signal);
-	else if (stop->code > 0)
-		buf_printf(next(&list), "code %" PRId64, stop->code);
-	if (stop->killed.at_ns)
-		note_sender(&list, &stop->killed, "SIGKILL");
-	else if (stop->asked.at_ns)
-		note_sender(&list, &stop->asked, stop->asked.name ? stop->asked.name : "signal");
+	if (of->exit.known && signal && signal != 9)
+		buf_printf(next(&list), "signal %" PRIu32, signal);
+	else if (account_code(&of->exit) > 0)
+		buf_printf(next(&list), "code %" PRId64, account_code(&of->exit));
+	if (of->kill_signal.at_ns)
+		note_sender(&list, &of->kill_signal);
+	else if (of->stop_signal.at_ns)
+		note_sender(&list, &of->stop_signal);
 	if (stop == story->stops[pod->first])
 		note_pod(&list, pod);
-	if (*stop->gaps) {
+	if (of->gaps) {
 		buf_adds(next(&list), "gaps: ");
-		add_text(out, stop->gaps);
+		account_text_gaps(out, of->gaps);
 	}
 }

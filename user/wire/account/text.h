@@ -10,7 +10,7 @@
 /* "default/web-0/nginx", as much of it as is known. */
 void account_text_container(struct buf *out, const struct account_stop *stop);
 /* "default/web-0", or its uid. */
-void account_text_pod(struct buf *out, const struct account_subject *pod);
+void account_text_pod(struct buf *out, const struct record_pod *pod);
 
 /* "+1.20s" after the story's begin, "-1.20s" before it. */
 void account_text_offset(struct buf *out, const struct account_story *story, uint64_t at_ns);
@@ -40,6 +40,8 @@ void account_text_partial(struct buf *out, const struct account_story *story);
 
 /* "killed, grace-expired" */
 void account_text_outcome(struct buf *out, const struct account_stop *stop);
+/* "events-lost,shed" */
+void account_text_gaps(struct buf *out, uint32_t gaps);
 /* Reasons, signals, gaps: separated by commas; nothing where there is nothing to note. */
 void account_text_note(struct buf *out, const struct account_story *story,
 		       const struct account_pod *pod, const struct account_stop *stop);

@@ -41,8 +41,9 @@ static int64_t first_moment(const struct account *account)
 			at = s->end->seen_ns;
 
 		for (size_t j = 0; j < s->n_stops; j++)
-			if (s->stops[j]->asked.at_ns && s->stops[j]->asked.at_ns < at)
-				at = s->stops[j]->asked.at_ns;
+			if (s->stops[j]->of->stop_signal.at_ns &&
+			    s->stops[j]->of->stop_signal.at_ns < at)
+				at = s->stops[j]->of->stop_signal.at_ns;
 		for (size_t j = 0; j < s->n_pods; j++)
 			if (s->pods[j].terminating_ns && s->pods[j].terminating_ns < at)
 				at = s->pods[j].terminating_ns;
@@ -190,7 +191,7 @@ static void add_flow(struct trace *t, struct track to, const struct account_stop
 	for (size_t i = 0; i < s->n_groups && stop->group_known; i++) {
 		const struct account_group *g = &s->groups[i];
 		struct track from = {t->group.process, t->group.thread + i};
-		uint64_t id = t->flows + 1, at = stop->asked.at_ns;
+		uint64_t id = t->flows + 1, at = stop->of->stop_signal.at_ns;
 
 		if (g->index != stop->group || !g->begin_ns || at < g->begin_ns || at > g->done_ns)
 			continue;
@@ -215,12 +216,12 @@ static void add_arguments(struct trace *t, const struct account_pod *pod,
 
 	account_text_note(&note, t->story, pod, stop);
 	jsonw_object(t->out, "args");
-	jsonw_str(t->out, "outcome", outcome_name(stop->outcome));
-	jsonw_str(t->out, "cause", stop->cause);
-	jsonw_str(t->out, "namespace", stop->subject.namespace_);
-	jsonw_str(t->out, "pod", stop->subject.pod);
-	jsonw_str(t->out, "container", stop->subject.container);
-	jsonw_str(t->out, "sender", stop->asked.sender);
+	jsonw_str(t->out, "outcome", outcome_name(stop->of->outcome));
+	jsonw_str(t->out, "cause", stop->unrecorded ? NULL : cause_name(stop->of->cause));
+	jsonw_str(t->out, "namespace", stop->of->pod.namespace_);
+	jsonw_str(t->out, "pod", stop->of->pod.name);
+	jsonw_str(t->out, "container", stop->of->container.name);
+	jsonw_str(t->out, "sender", stop->of->stop_signal.sender.process.comm);
 	if (stop->margin_known)
 		jsonw_i64(t->out, "margin_ns", stop->margin_ns);
 	else
@@ -231,37 +232,40 @@ static void add_arguments(struct trace *t, const struct account_pod *pod,
 
 static void add_stages(struct trace *t, struct track track, const struct account_stop *stop)
 {
-	if (stop->deliver_ns) {
-		add_slice(t, "signal to delivery", track, stop->asked.at_ns, stop->deliver_ns);
-		add_slice(t, "delivery to exit", track, stop->deliver_ns, stop->exit_ns);
+	if (stop->of->deliver_ns) {
+		add_slice(t, "signal to delivery", track, stop->of->stop_signal.at_ns,
+			  stop->of->deliver_ns);
+		add_slice(t, "delivery to exit", track, stop->of->deliver_ns, stop->of->exit.at_ns);
 	} else {
-		add_slice(t, "signal to exit", track, stop->asked.at_ns, stop->exit_ns);
+		add_slice(t, "signal to exit", track, stop->of->stop_signal.at_ns,
+			  stop->of->exit.at_ns);
 	}
-	add_slice(t, "exit to empty", track, stop->exit_ns, stop->empty_ns);
+	add_slice(t, "exit to empty", track, stop->of->exit.at_ns, stop->of->empty_ns);
 }
 
 static void add_stop(struct trace *t, struct track lane, const struct account_pod *pod,
 		     const struct account_stop *stop)
 {
 	_cleanup_(buf_free) struct buf name = {};
-	uint64_t from = stop->asked.at_ns ? stop->asked.at_ns : stop->exit_ns;
-	uint64_t to = stop->empty_ns ? stop->empty_ns : stop->exit_ns;
+	uint64_t from =
+		stop->of->stop_signal.at_ns ? stop->of->stop_signal.at_ns : stop->of->exit.at_ns;
+	uint64_t to = stop->of->empty_ns ? stop->of->empty_ns : stop->of->exit.at_ns;
 	struct track track;
 
 	account_text_container(&name, stop);
 	track = add_thread(t, lane, buf_str(&name));
-	if (from && stop->exit_ns) {
-		begin_slice(t, outcome_name(stop->outcome), track, from, to);
+	if (from && stop->of->exit.at_ns) {
+		begin_slice(t, outcome_name(stop->of->outcome), track, from, to);
 		add_arguments(t, pod, stop);
 		jsonw_object_end(t->out);
 		add_stages(t, track, stop);
-		if (stop->asked.at_ns)
+		if (stop->of->stop_signal.at_ns)
 			add_flow(t, track, stop);
 	} else {
 		add_instant(t, "asked to stop, exit unknown", track, from);
 	}
 	add_instant(t, "deadline", track, stop->deadline_ns);
-	add_instant(t, "SIGKILL", track, stop->killed.at_ns);
+	add_instant(t, "SIGKILL", track, stop->of->kill_signal.at_ns);
 }
 
 static struct track add_lane(struct trace *t, const struct account_stop *stop)

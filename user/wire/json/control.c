@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
-#include "wire/json/parts.h"
 #include "wire/json/writer.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
@@ -141,8 +140,8 @@ void control_add_shutdown(struct buf *out, const struct control_shutdown *r)
 	jsonw_bool(out, "locked", s->locked);
 	jsonw_bool(out, "announced", s->going);
 	jsonw_str(out, "action", s->going ? shutdown_action_name(s->action) : NULL);
-	record_parts_time(out, "announced_boot_ns", s->announced_ns);
-	record_parts_time(out, "deadline_boot_ns", s->deadline_ns);
+	jsonw_time(out, "announced_boot_ns", s->announced_ns);
+	jsonw_time(out, "deadline_boot_ns", s->deadline_ns);
 	add_counts(out, s);
 	end(out);
 }

@@ -1,153 +1,200 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The objects that JSON lines are made of. */
+/* The members of pods, containers, processes, senders, signals, exits and evidence. */
 #include "wire/json/parts.h"
 
-#include <stdio.h>
+#include <errno.h>
 
-#include "base/signame.h"
-#include "base/time.h"
-#include "core/kubelet/node_failure.h"
-#include "wire/json/record.h"
 #include "wire/json/writer.h"
 
-void record_parts_time(struct buf *out, const char *key, uint64_t at_ns)
+#define CORE_DUMPED 0x80
+
+WORDS(gap, gap, enum gap, GAP_COUNT)
+WORDS(grace_from, grace_from, enum grace_from, GRACE_FROM_COUNT)
+WORDS(qos, cgpath_qos, enum cgpath_qos, CGPATH_QOS_BESTEFFORT + 1)
+WORDS(container_kind, record_container_kind, enum record_container_kind, CONTAINER_KIND_PROCESS + 1)
+WORDS(sender_kind, sender_kind, enum sender_kind, SENDER_UNKNOWN)
+WORDS(result, record_result, int32_t, RESULT_UNKNOWN + 1)
+
+/* Its name is "unknown" elsewhere; here what is not known is null. */
+static const char *runtime_word(unsigned int runtime)
 {
-	if (at_ns)
-		jsonw_u64(out, key, at_ns);
-	else
-		jsonw_null(out, key);
+	return runtime == CGPATH_RT_UNKNOWN ? NULL
+					    : cgpath_runtime_name((enum cgpath_runtime)runtime);
 }
 
-void record_parts_pod(struct buf *out, const char *key, const struct record_pod *pod)
+static const struct member_words runtime_words = {runtime_word, CGPATH_RT_ECS + 1};
+
+/* --- pods, containers, processes, senders ------------------------------------------------------ */
+
+const struct member parts_pod[] = {
+	TEXT(struct record_pod, "namespace", namespace_),
+	TEXT(struct record_pod, "name", name),
+	TEXT(struct record_pod, "uid", uid),
+	WORD(struct record_pod, "qos", qos, qos),
+	BOOL(struct record_pod, "static", is_static),
+	TEXT(struct record_pod, "workload", workload),
+	TEXT(struct record_pod, "workload_kind", workload_kind),
+	MEMBERS_END,
+};
+
+const struct member parts_container[] = {
+	TEXT(struct record_container, "name", name),
+	TEXT(struct record_container, "id", id),
+	WORD(struct record_container, "runtime", runtime, runtime, .none = CGPATH_RT_UNKNOWN),
+	WORD(struct record_container, "kind", kind, container_kind),
+	TEXT(struct record_container, "cgroup", cgroup),
+	TEXT(struct record_container, "image", image),
+	UINT(struct record_container, "attempt", attempt,
+	     KNOWN(struct record_container, attempt_known)),
+	TEXT(struct record_container, "namespace", namespace_),
+	TEXT(struct record_container, "workload", workload),
+	TEXT(struct record_container, "workload_kind", workload_kind),
+	MEMBERS_END,
+};
+
+const struct member parts_process[] = {
+	UINT(struct record_process, "pid", pid, OPTIONAL),
+	UINT(struct record_process, "ns_pid", ns_pid, OPTIONAL),
+	TEXT(struct record_process, "comm", comm),
+	MEMBERS_END,
+};
+
+const struct member parts_init[] = {
+	INLINE(struct record_process, pid, parts_process),
+	UINT(struct record_process, "start_boot_ns", start_ns, OPTIONAL),
+	MEMBERS_END,
+};
+
+/* 0 is a process here: a signal may come from an interrupt on an idle CPU. */
+const struct member parts_named[] = {
+	UINT(struct record_process, "pid", pid),
+	TEXT(struct record_process, "comm", comm),
+	MEMBERS_END,
+};
+
+const struct member parts_sender[] = {
+	INLINE(struct record_sender, process, parts_named),
+	TEXTS(struct record_sender, "ancestors", ancestors),
+	POD(struct record_sender, pod),
+	CONTAINER(struct record_sender, container),
+	TEXT(struct record_sender, "cgroup", cgroup),
+	WORD(struct record_sender, "kind", kind, sender_kind, .none = SENDER_UNPLACED),
+	MEMBERS_END,
+};
+
+const struct member parts_sigref[] = {
+	SIGNAL(struct record_sigref, number),
+	RESULT(struct record_sigref, result),
+	UINT(struct record_sigref, "at_boot_ns", at_ns, OPTIONAL),
+	SENDER(struct record_sigref, sender),
+	MEMBERS_END,
+};
+
+/* --- exits ------------------------------------------------------------------------------------- */
+
+/* What wait(2) would return: 7 bits of signal, one of core dump, 8 of code. */
+static void write_code(struct buf *out, const struct member *m, const void *object)
 {
-	if (!pod->known) {
-		jsonw_null(out, key);
-		return;
-	}
-	jsonw_object(out, key);
-	jsonw_str(out, "namespace", pod->namespace_);
-	jsonw_str(out, "name", pod->name);
-	jsonw_str(out, "uid", pod->uid);
-	jsonw_str(out, "qos", cgpath_qos_name(pod->qos));
-	jsonw_bool(out, "static", pod->is_static);
-	jsonw_str(out, "workload", pod->workload);
-	jsonw_str(out, "workload_kind", pod->workload_kind);
-	jsonw_object_end(out);
-}
+	const struct record_exit *exit = object;
 
-void record_parts_container(struct buf *out, const char *key,
-			    const struct record_container *container)
-{
-	if (!container->known) {
-		jsonw_null(out, key);
-		return;
-	}
-	jsonw_object(out, key);
-	jsonw_str(out, "name", container->name);
-	jsonw_str(out, "id", container->id);
-	/* Its name is "unknown" elsewhere; here what is not known is null. */
-	jsonw_str(out, "runtime",
-		  container->runtime == CGPATH_RT_UNKNOWN
-			  ? NULL
-			  : cgpath_runtime_name(container->runtime));
-	jsonw_str(out, "kind", record_container_kind_name(container->kind));
-	jsonw_str(out, "cgroup", container->cgroup);
-	jsonw_str(out, "image", container->image);
-	if (container->attempt_known)
-		jsonw_u64(out, "attempt", container->attempt);
-	else
-		jsonw_null(out, "attempt");
-	jsonw_str(out, "namespace", container->namespace_);
-	jsonw_str(out, "workload", container->workload);
-	jsonw_str(out, "workload_kind", container->workload_kind);
-	jsonw_object_end(out);
-}
-
-static void add_pid(struct buf *out, const char *key, uint32_t pid)
-{
-	if (pid)
-		jsonw_u64(out, key, pid);
-	else
-		jsonw_null(out, key);
-}
-
-void record_parts_process(struct buf *out, const struct record_process *process)
-{
-	add_pid(out, "pid", process->pid);
-	add_pid(out, "ns_pid", process->ns_pid);
-	jsonw_str(out, "comm", process->comm);
-}
-
-void record_parts_sender(struct buf *out, const char *key, const struct record_sender *sender)
-{
-	if (sender->kind == SENDER_UNKNOWN) {
-		jsonw_null(out, key);
-		return;
-	}
-	jsonw_object(out, key);
-	/* 0 is a process here: a signal may come from an interrupt on an idle CPU. */
-	jsonw_u64(out, "pid", sender->process.pid);
-	jsonw_str(out, "comm", sender->process.comm);
-	jsonw_array(out, "ancestors");
-	for (int i = 0; i < GRACED_ANCESTORS && sender->ancestors[i]; i++)
-		jsonw_str(out, NULL, sender->ancestors[i]);
-	jsonw_array_end(out);
-	record_parts_pod(out, "pod", &sender->pod);
-	record_parts_container(out, "container", &sender->container);
-	jsonw_str(out, "cgroup", sender->cgroup);
-	jsonw_str(out, "kind", sender_kind_name(sender->kind));
-	jsonw_object_end(out);
-}
-
-void record_parts_signal(struct buf *out, uint32_t number, int32_t result)
-{
-	char name[SIGNAME_SIZE];
-
-	jsonw_u64(out, "number", number);
-	jsonw_str(out, "name", signame_format(number, name));
-	jsonw_str(out, "result", record_result_name(result));
-}
-
-void record_parts_sigref(struct buf *out, const char *key, const struct record_sigref *sigref)
-{
-	if (!sigref->known) {
-		jsonw_null(out, key);
-		return;
-	}
-	jsonw_object(out, key);
-	record_parts_signal(out, sigref->number, sigref->result);
-	record_parts_time(out, "at_boot_ns", sigref->at_ns);
-	record_parts_sender(out, "sender", &sigref->sender);
-	jsonw_object_end(out);
-}
-
-/* status is what wait(2) would return: 7 bits of signal, one of core dump, 8 of code. */
-void record_parts_exit(struct buf *out, const char *key, const struct record_exit *exit)
-{
-	uint32_t signal = exit->status & 0x7f;
-
-	jsonw_object(out, key);
 	if (exit->reported)
-		jsonw_i64(out, "code", exit->code);
-	else if (exit->known && !signal)
-		jsonw_u64(out, "code", exit->status >> 8 & 0xff);
+		jsonw_i64(out, m->key, exit->code);
+	else if (exit->known && !(exit->status & 0x7f))
+		jsonw_u64(out, m->key, exit->status >> 8 & 0xff);
 	else
-		jsonw_null(out, "code");
-	if (exit->known) {
-		jsonw_u64(out, "signal", signal);
-		jsonw_bool(out, "core_dumped", signal && exit->status & 0x80);
-	} else {
-		jsonw_null(out, "signal");
-		jsonw_null(out, "core_dumped");
-	}
-	record_parts_time(out, "at_boot_ns", exit->known ? exit->at_ns : 0);
-	jsonw_object_end(out);
+		jsonw_null(out, m->key);
 }
 
-void record_parts_tri(struct buf *out, const char *key, enum record_tri value)
+static int read_code(const struct member *m, const json_t *value, void *object)
 {
-	if (value == TRI_UNKNOWN)
-		jsonw_null(out, key);
-	else
-		jsonw_bool(out, key, value == TRI_TRUE);
+	struct record_exit *exit = object;
+	json_int_t code = json_integer_value(value);
+
+	if (!json_is_integer(value) || code < 0 || code > UINT32_MAX)
+		return -EBADMSG;
+	exit->reported = true;
+	exit->code = (int32_t)code;
+	return 0;
 }
+
+static void write_exit_signal(struct buf *out, const struct member *m, const void *object)
+{
+	jsonw_u64(out, m->key, ((const struct record_exit *)object)->status & 0x7f);
+}
+
+/* An exit that was seen: the code is a part of its status. */
+static int read_exit_signal(const struct member *m, const json_t *value, void *object)
+{
+	struct record_exit *exit = object;
+	json_int_t signal = json_integer_value(value);
+
+	if (!json_is_integer(value) || signal < 0 || signal > 0x7f)
+		return -EBADMSG;
+	exit->status = (uint32_t)signal | ((uint32_t)exit->code & 0xff) << 8;
+	exit->known = true;
+	exit->reported = false;
+	exit->code = 0;
+	return 0;
+}
+
+static void write_core(struct buf *out, const struct member *m, const void *object)
+{
+	uint32_t status = ((const struct record_exit *)object)->status;
+
+	jsonw_bool(out, m->key, status & 0x7f && status & CORE_DUMPED);
+}
+
+static int read_core(const struct member *m, const json_t *value, void *object)
+{
+	struct record_exit *exit = object;
+
+	if (exit->known && json_is_true(value))
+		exit->status |= CORE_DUMPED;
+	return 0;
+}
+
+const struct member parts_exited[] = {
+	DERIVED(struct record_exit, "code", code, write_code, READ(read_code)),
+	DERIVED(struct record_exit, "signal", status, write_exit_signal,
+		KNOWN(struct record_exit, known), READ(read_exit_signal)),
+	DERIVED(struct record_exit, "core_dumped", status, write_core,
+		KNOWN(struct record_exit, known), READ(read_core)),
+	UINT(struct record_exit, "at_boot_ns", at_ns, KNOWN(struct record_exit, known), OPTIONAL),
+	MEMBERS_END,
+};
+
+/* --- grace, evidence --------------------------------------------------------------------------- */
+
+const struct member parts_grace[] = {
+	SECONDS(struct grace, "seconds", ns),
+	WORD(struct grace, "from", from, grace_from),
+	MEMBERS_END,
+};
+
+bool parts_has_grace(const struct member *m, const void *object)
+{
+	return grace_known((const struct grace *)((const char *)object + m->at));
+}
+
+static void write_complete(struct buf *out, const struct member *m, const void *object)
+{
+	jsonw_bool(out, m->key, *(const uint32_t *)object == 0);
+}
+
+/* Evidence that is not complete for a reason that is not known would be taken for complete. */
+int parts_check_evidence(const struct member *m, const json_t *value, void *object)
+{
+	uint32_t gaps = *(const uint32_t *)((const char *)object + m->at);
+
+	return gaps || json_is_true(json_object_get(value, "complete")) ? 0 : -EBADMSG;
+}
+
+struct evidence {
+	uint32_t gaps;
+};
+
+const struct member parts_evidence[] = {
+	DERIVED(struct evidence, "complete", gaps, write_complete),
+	BITS(struct evidence, "gaps", gaps, gap),
+	MEMBERS_END,
+};

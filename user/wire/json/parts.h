@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects that JSON records are made of: the same pod, container, process and sender in each.
- * Each function adds one member named key, null where the value is not known. */
+/* The objects that JSON records are made of, the same in each (graced-records(5)). */
 #ifndef WIRE_JSON_PARTS_H
 #define WIRE_JSON_PARTS_H
 
-#include "base/buf.h"
 #include "core/stop/record.h"
+#include "wire/json/members.h"
 
-void record_parts_pod(struct buf *out, const char *key, const struct record_pod *pod);
-void record_parts_container(struct buf *out, const char *key,
-			    const struct record_container *container);
-void record_parts_sender(struct buf *out, const char *key, const struct record_sender *sender);
-/* A signal inside a stop record. */
-void record_parts_sigref(struct buf *out, const char *key, const struct record_sigref *sigref);
+extern const struct member parts_pod[];	      /* of struct record_pod */
+extern const struct member parts_container[]; /* of struct record_container */
+extern const struct member parts_process[];   /* of struct record_process */
+extern const struct member parts_init[];      /* ... with its start */
+extern const struct member parts_named[];     /* ... pid and name alone */
+extern const struct member parts_sender[];    /* of struct record_sender */
+extern const struct member parts_sigref[];    /* of struct record_sigref */
+extern const struct member parts_exited[];    /* of struct record_exit */
+extern const struct member parts_grace[];     /* of struct grace */
+extern const struct member parts_evidence[];  /* of a uint32_t: bits 1 << enum gap */
 
-/* The members pid, ns_pid and comm, into an object that is open already. */
-void record_parts_process(struct buf *out, const struct record_process *process);
+bool parts_has_grace(const struct member *m, const void *object);
+int parts_check_evidence(const struct member *m, const json_t *value, void *object);
 
-/* The members number, name and result, likewise. */
-void record_parts_signal(struct buf *out, uint32_t number, int32_t result);
-
-void record_parts_exit(struct buf *out, const char *key, const struct record_exit *exit);
-void record_parts_tri(struct buf *out, const char *key, enum record_tri value);
-
-/* A time of CLOCK_BOOTTIME; 0 is not known. */
-void record_parts_time(struct buf *out, const char *key, uint64_t at_ns);
+#define POD(type, member) OBJECT(type, "pod", member, parts_pod, KNOWN(type, member.known))
+#define CONTAINER(type, member) \
+	OBJECT(type, "container", member, parts_container, KNOWN(type, member.known))
+#define SENDER(type, member) \
+	OBJECT(type, "sender", member, parts_sender, UNLESS(type, member.kind, SENDER_UNKNOWN))
+#define RESULT_UNKNOWN	     5
+#define RESULT(type, member) WORD(type, "result", member, result, .none = RESULT_UNKNOWN)
+#define SIGREF(type, key, member, ...) \
+	OBJECT(type, key, member, parts_sigref, KNOWN(type, member.known), __VA_ARGS__)
+#define EXIT(type, member) OBJECT(type, "exit", member, parts_exited)
+#define EVIDENCE(type, member) \
+	OBJECT(type, "evidence", member, parts_evidence, READ(parts_check_evidence))
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/time.h"
 #include "core/kubelet/node_failure.h"
-#include "wire/json/parts.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 

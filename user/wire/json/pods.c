@@ -7,91 +7,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
-#include "base/time.h"
-#include "core/kubelet/pod.h"
-#include "wire/json/parts.h"
+#include "wire/json/members.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
-
-static void add_text(struct buf *out, const char *key, const char *text)
-{
-	jsonw_str(out, key, text && text[0] ? text : NULL);
-}
-
-static void add_reported_exit(struct buf *out, const struct record_discrepancy *r)
-{
-	int64_t at_ns = r->reported.finished_wall_ns;
-	char time[RFC3339_SIZE];
-
-	jsonw_object(out, "exit");
-	jsonw_i64(out, "code", r->reported.exit_code);
-	add_text(out, "reason", r->reported.reason);
-	jsonw_str(out, "finished_at", at_ns ? rfc3339_format(at_ns, time) : NULL);
-	jsonw_object_end(out);
-}
-
-static void add_reported(struct buf *out, const struct record_discrepancy *r, bool exit)
-{
-	jsonw_object(out, "reported");
-	jsonw_str(out, "source", meta_source_name(r->reported.source));
-	if (exit) {
-		add_reported_exit(out, r);
-	} else {
-		jsonw_bool(out, "listed", r->reported.listed);
-		add_text(out, "phase", podobj_phase_name(r->reported.phase));
-		record_parts_tri(out, "ready", r->reported.ready);
-	}
-	jsonw_object_end(out);
-}
-
-static void add_kernel_exit(struct buf *out, const struct record_discrepancy *r)
-{
-	uint64_t finished = (uint64_t)r->reported.finished_wall_ns;
-	char time[RFC3339_SIZE];
-
-	record_parts_exit(out, "exit", &r->kernel.exit);
-	jsonw_str(out, "finished_at", rfc3339_format(r->kernel.exit_wall_ns, time));
-	if (finished)
-		jsonw_i64(out, "reported_behind_ns",
-			  (int64_t)(finished - (uint64_t)r->kernel.exit_wall_ns));
-	else
-		jsonw_null(out, "reported_behind_ns");
-	record_parts_tri(out, "oom_killed", r->kernel.oom);
-}
-
-static void add_kernel(struct buf *out, const struct record_discrepancy *r, bool exit)
-{
-	jsonw_object(out, "kernel");
-	if (exit) {
-		add_kernel_exit(out, r);
-	} else {
-		jsonw_bool(out, "populated", r->kernel.populated);
-		jsonw_u64(out, "running", r->kernel.running);
-	}
-	jsonw_object_end(out);
-}
-
-void discrepancy_json(struct buf *out, const struct record_discrepancy *r)
-{
-	bool exit = r->kind >= DISCREPANCY_STATES;
-
-	record_parts_pod(out, "pod", &r->pod);
-	record_parts_container(out, "container", &r->container);
-	jsonw_str(out, "kind", discrepancy_name(r->kind));
-	record_parts_time(out, "since_boot_ns", r->since_ns);
-	add_reported(out, r, exit);
-	add_kernel(out, r, exit);
-}
-
-void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits)
-{
-	jsonw_array(out, key);
-	for (int kind = 0; kind < DISCREPANCY_COUNT; kind++)
-		if (bits & DISCREPANCY_BIT(kind))
-			jsonw_str(out, NULL, discrepancy_name((enum discrepancy)kind));
-	jsonw_array_end(out);
-}
 
 /* Order and sameness of pods, and what follows from what is known of them. */
 
@@ -173,215 +91,124 @@ bool pods_record_same(const struct pods_record *first, const struct pods_record 
 	       a->ready_stop_ns == b->ready_stop_ns && a->discrepancies == b->discrepancies;
 }
 
-/* Writes the line of a pod, and reads back those members that `graced pods` shows. */
+/* A pod's line, which is read leniently: what makes no sense in it is not known. */
 
-#define GRACE_MAX_S   1000000000.0
-#define NS_DECIMALS   9
-#define CONTAINER_MAX UINT32_MAX
+WORDS(qos, cgpath_qos, enum cgpath_qos, CGPATH_QOS_BESTEFFORT + 1)
+WORDS(kind, discrepancy, enum discrepancy, DISCREPANCY_COUNT)
 
-DEFINE_CLEANUP(json_t *, json_decref);
+static const struct member pod[] = {
+	TEXT(struct pods_record, "namespace", view.namespace_),
+	TEXT(struct pods_record, "name", view.name),
+	TEXT(struct pods_record, "uid", view.uid),
+	WORD(struct pods_record, "qos", view.qos, qos),
+	BOOL(struct pods_record, "static", view.is_static),
+	TEXT(struct pods_record, "workload", view.workload),
+	TEXT(struct pods_record, "workload_kind", view.workload_kind),
+	MEMBERS_END,
+};
 
-static void add_head(struct buf *out, const struct pods_record *r)
+static void write_state(struct buf *out, const struct member *m, const void *object)
 {
-	const struct podview *v = &r->view;
-	const struct record_pod pod = {.known = true,
-				       .namespace_ = v->namespace_,
-				       .name = v->name,
-				       .uid = v->uid,
-				       .workload = v->workload,
-				       .workload_kind = v->workload_kind,
-				       .qos = v->qos,
-				       .is_static = v->is_static};
-	char time[RFC3339_SIZE];
-
-	jsonw_str(out, "type", "pods");
-	jsonw_u64(out, "schema", RECORD_SCHEMA);
-	jsonw_str(out, "time", rfc3339_format(r->wall_ns, time));
-	jsonw_u64(out, "boot_ns", r->at_ns);
-	jsonw_str(out, "node", r->node);
-	record_parts_pod(out, "pod", &pod);
+	jsonw_str(out, m->key, pods_record_state(object));
 }
 
-static void add_grace(struct buf *out, const struct pods_record *r)
+static int read_state(const struct member *m, const json_t *value, void *object)
+{
+	const char *state = json_string_value(value);
+	struct pods_record *r = object;
+
+	r->gone = state && strcmp(state, "gone") == 0;
+	for (int i = POD_STAGE_SYNC; state && i < POD_STAGE_COUNT; i++)
+		if (strcmp(state, pod_stage_name((enum pod_stage)i)) == 0)
+			r->view.stage = (enum pod_stage)i;
+	return 0;
+}
+
+static const struct member containers[] = {
+	UINT(struct pods_record, "running", view.running),
+	UINT(struct pods_record, "all", view.containers),
+	MEMBERS_END,
+};
+
+static bool has_grace(const struct member *m, const void *object)
+{
+	return ((const struct pods_record *)object)->view.grace_ns;
+}
+
+static void write_left(struct buf *out, const struct member *m, const void *object)
 {
 	int64_t left;
 
-	if (!r->view.grace_ns) {
-		jsonw_null(out, "grace");
-		return;
-	}
-	jsonw_object(out, "grace");
-	jsonw_decimal(out, "seconds", r->view.grace_ns, NS_DECIMALS);
-	record_parts_time(out, "deadline_boot_ns", r->view.deadline_ns);
-	if (pods_record_left(r, &left))
-		jsonw_i64(out, "left_ns", left);
+	if (pods_record_left(object, &left))
+		jsonw_i64(out, m->key, left);
 	else
-		jsonw_null(out, "left_ns");
-	jsonw_object_end(out);
+		jsonw_null(out, m->key);
 }
 
-static void add_bool(struct buf *out, const char *key, bool known, bool value)
+static const struct member grace[] = {
+	SECONDS(struct pods_record, "seconds", view.grace_ns),
+	UINT(struct pods_record, "deadline_boot_ns", view.deadline_ns, OPTIONAL),
+	DERIVED(struct pods_record, "left_ns", view.deadline_ns, write_left),
+	MEMBERS_END,
+};
+
+static void write_orphan(struct buf *out, const struct member *m, const void *object)
 {
-	if (known)
-		jsonw_bool(out, key, value);
-	else
-		jsonw_null(out, key);
+	jsonw_bool(out, m->key, pods_record_is_orphan(object));
 }
+
+#define DESIRED KNOWN(struct pods_record, desired_known)
+
+static const struct member line[] = {
+	WALL(struct pods_record, "time", wall_ns),
+	UINT(struct pods_record, "boot_ns", at_ns),
+	TEXT(struct pods_record, "node", node),
+	WITHIN("pod", pod),
+	DERIVED(struct pods_record, "state", view.stage, write_state, READ(read_state)),
+	UINT(struct pods_record, "first_boot_ns", view.first_ns, OPTIONAL),
+	UINT(struct pods_record, "since_boot_ns", view.since_ns, OPTIONAL),
+	WITHIN("containers", containers),
+	BOOL(struct pods_record, "sandbox_running", view.sandbox_running),
+	WITHIN("grace", grace, THERE(has_grace)),
+	BOOL(struct pods_record, "ready", view.ready, KNOWN(struct pods_record, view.ready_known)),
+	BOOL(struct pods_record, "desired", view.desired, DESIRED),
+	BOOL(struct pods_record, "deleting", view.deleting),
+	BOOL(struct pods_record, "waiting", view.waiting),
+	DERIVED(struct pods_record, "orphan", view.desired, write_orphan, DESIRED),
+	UINT(struct pods_record, "ready_stop_boot_ns", view.ready_stop_ns, OPTIONAL),
+	BITS(struct pods_record, "discrepancies", view.discrepancies, kind),
+	MEMBERS_END,
+};
 
 int pods_json(struct buf *out, const struct pods_record *r)
 {
-	const struct podview *v = &r->view;
-
 	jsonw_object(out, NULL);
-	add_head(out, r);
-	jsonw_str(out, "state", pods_record_state(r));
-	record_parts_time(out, "first_boot_ns", v->first_ns);
-	record_parts_time(out, "since_boot_ns", v->since_ns);
-	jsonw_object(out, "containers");
-	jsonw_u64(out, "running", v->running);
-	jsonw_u64(out, "all", v->containers);
-	jsonw_object_end(out);
-	jsonw_bool(out, "sandbox_running", v->sandbox_running);
-	add_grace(out, r);
-	add_bool(out, "ready", v->ready_known, v->ready);
-	add_bool(out, "desired", r->desired_known, v->desired);
-	jsonw_bool(out, "deleting", v->deleting);
-	jsonw_bool(out, "waiting", v->waiting);
-	add_bool(out, "orphan", r->desired_known, pods_record_is_orphan(r));
-	record_parts_time(out, "ready_stop_boot_ns", v->ready_stop_ns);
-	discrepancy_json_names(out, "discrepancies", v->discrepancies);
-	jsonw_object_end(out);
-	buf_addc(out, '\n');
+	jsonw_str(out, "type", "pods");
+	jsonw_u64(out, "schema", RECORD_SCHEMA);
+	members_write(out, line, r);
+	buf_adds(out, "}\n");
 	return buf_error(out);
 }
 
-/* NULL for what is no text; false when memory is out. */
-static bool read_text(const json_t *object, const char *key, struct arena *arena, const char **ret)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	*ret = text ? arena_strdup(arena, text) : NULL;
-	return !text || *ret;
-}
-
-/* What is no number that fits is 0: not known. */
-static uint64_t read_number(const json_t *object, const char *key, uint64_t most)
-{
-	json_int_t value = json_integer_value(json_object_get(object, key));
-
-	return value > 0 && (uint64_t)value <= most ? (uint64_t)value : 0;
-}
-
-static enum cgpath_qos read_qos(const json_t *pod)
-{
-	static const enum cgpath_qos all[] = {CGPATH_QOS_GUARANTEED, CGPATH_QOS_BURSTABLE,
-					      CGPATH_QOS_BESTEFFORT};
-	const char *name = json_string_value(json_object_get(pod, "qos"));
-
-	for (size_t i = 0; name && i < sizeof(all) / sizeof(*all); i++)
-		if (strcmp(name, cgpath_qos_name(all[i])) == 0)
-			return all[i];
-	return CGPATH_QOS_UNKNOWN;
-}
-
-static int read_pod(const json_t *pod, struct arena *arena, struct podview *ret)
-{
-	if (!read_text(pod, "namespace", arena, &ret->namespace_) ||
-	    !read_text(pod, "name", arena, &ret->name) ||
-	    !read_text(pod, "uid", arena, &ret->uid) ||
-	    !read_text(pod, "workload", arena, &ret->workload) ||
-	    !read_text(pod, "workload_kind", arena, &ret->workload_kind))
-		return -ENOMEM;
-	ret->qos = read_qos(pod);
-	ret->is_static = json_is_true(json_object_get(pod, "static"));
-	return ret->uid ? 0 : -EBADMSG;
-}
-
-/* null is a pod that has come to no stage yet. */
-static int read_state(const json_t *line, struct pods_record *ret)
-{
-	const json_t *member = json_object_get(line, "state");
-	const char *state = json_string_value(member);
-
-	if (!state)
-		return json_is_null(member) ? 0 : -EBADMSG;
-	ret->gone = strcmp(state, "gone") == 0;
-	for (int i = POD_STAGE_SYNC; i < POD_STAGE_COUNT; i++) {
-		if (strcmp(state, pod_stage_name((enum pod_stage)i)) != 0)
-			continue;
-		ret->view.stage = (enum pod_stage)i;
-		return 0;
-	}
-	return ret->gone ? 0 : -EBADMSG;
-}
-
-/* Names of kinds that are not known here are left out. */
-static uint32_t read_discrepancies(const json_t *names)
-{
-	uint32_t bits = 0;
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(names, i, one) {
-		const char *name = json_string_value(one);
-		enum discrepancy kind = name ? discrepancy_named(name) : DISCREPANCY_COUNT;
-
-		if (kind != DISCREPANCY_COUNT)
-			bits |= DISCREPANCY_BIT(kind);
-	}
-	return bits;
-}
-
-static void read_view(const json_t *line, struct podview *ret)
-{
-	const json_t *containers = json_object_get(line, "containers");
-	const json_t *grace = json_object_get(line, "grace");
-	const json_t *ready = json_object_get(line, "ready");
-	double seconds = json_number_value(json_object_get(grace, "seconds"));
-
-	ret->first_ns = read_number(line, "first_boot_ns", INT64_MAX);
-	ret->since_ns = read_number(line, "since_boot_ns", INT64_MAX);
-	ret->containers = (uint32_t)read_number(containers, "all", CONTAINER_MAX);
-	ret->running = (uint32_t)read_number(containers, "running", CONTAINER_MAX);
-	ret->sandbox_running = json_is_true(json_object_get(line, "sandbox_running"));
-	if (seconds > 0 && seconds <= GRACE_MAX_S)
-		ret->grace_ns = (uint64_t)(seconds * NS_PER_S + 0.5);
-	ret->deadline_ns = read_number(grace, "deadline_boot_ns", INT64_MAX);
-	ret->ready_known = json_is_boolean(ready);
-	ret->ready = json_is_true(ready);
-	ret->desired = json_is_true(json_object_get(line, "desired"));
-	ret->deleting = json_is_true(json_object_get(line, "deleting"));
-	ret->waiting = json_is_true(json_object_get(line, "waiting"));
-	ret->ready_stop_ns = read_number(line, "ready_stop_boot_ns", INT64_MAX);
-	ret->discrepancies = read_discrepancies(json_object_get(line, "discrepancies"));
-}
-
-static int read_line(const json_t *line, struct arena *arena, struct pods_record *ret)
-{
-	const char *type = json_string_value(json_object_get(line, "type"));
-	int r;
-
-	if (!type || strcmp(type, "pods") != 0)
-		return -EBADMSG;
-	r = read_pod(json_object_get(line, "pod"), arena, &ret->view);
-	if (r < 0)
-		return r;
-	ret->at_ns = read_number(line, "boot_ns", INT64_MAX);
-	if (!read_text(line, "node", arena, &ret->node))
-		return -ENOMEM;
-	ret->desired_known = json_is_boolean(json_object_get(line, "desired"));
-	read_view(line, &ret->view);
-	return read_state(line, ret);
-}
+DEFINE_CLEANUP(json_t *, json_decref);
 
 int pods_json_read(const char *text, size_t size, struct arena *arena, struct pods_record *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *line =
+	_cleanup_(cleanup_json_decref) json_t *json =
 		json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+	const char *type = json_string_value(json_object_get(json, "type"));
+	struct members_reading r = {.arena = arena};
 	struct pods_record record = {};
-	int r = read_line(line, arena, &record);
 
-	if (r == 0)
-		*ret = record;
-	return r;
+	if (!type || strcmp(type, "pods") != 0)
+		return -EBADMSG;
+	members_read(&r, json, line, &record);
+	if (r.error == -ENOMEM)
+		return -ENOMEM;
+	/* null is a pod that has come to no stage yet. */
+	if (!record.view.uid || (record.view.stage == POD_STAGE_NONE && !record.gone &&
+				 !json_is_null(json_object_get(json, "state"))))
+		return -EBADMSG;
+	*ret = record;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the daemon knows of a pod, as a JSON line, both ways: the members that all records have
- * (graced-records(5), "Common members"), then its state; and what contradicts the kernel. */
+ * (graced-records(5), "Common members"), then its state. */
 #ifndef WIRE_JSON_PODS_H
 #define WIRE_JSON_PODS_H
 
@@ -44,10 +44,5 @@ int pods_json(struct buf *out, const struct pods_record *record);
 /* Reads such a line, without its newline; the strings are put into the arena. -EBADMSG: it is none,
  * whatever else it is; -ENOMEM. */
 int pods_json_read(const char *line, size_t size, struct arena *arena, struct pods_record *ret);
-
-/* Into an object that is open: pod, container, kind, since_boot_ns, reported, kernel. */
-void discrepancy_json(struct buf *out, const struct record_discrepancy *r);
-/* An array of the kinds' names; bits are DISCREPANCY_BIT(kind). */
-void discrepancy_json_names(struct buf *out, const char *key, uint32_t bits);
 
 #endif

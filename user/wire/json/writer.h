@@ -63,6 +63,15 @@ static inline void jsonw_u64(struct buf *out, const char *key, uint64_t value)
 	buf_add_u64(out, value);
 }
 
+/* A time or duration; 0 is not known. */
+static inline void jsonw_time(struct buf *out, const char *key, uint64_t ns)
+{
+	if (ns)
+		jsonw_u64(out, key, ns);
+	else
+		jsonw_null(out, key);
+}
+
 static inline void jsonw_i64(struct buf *out, const char *key, int64_t value)
 {
 	jsonw_begin(out, key);

@@ -8,14 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/signame.h"
 #include "base/utf8.h"
 #include "core/boot/log.h"
 #include "core/kubelet/pod.h"
-#include "wire/json/record.h"
 
 /* syslog(3) */
 #define JOURNAL_WARNING 4
@@ -732,6 +730,7 @@ static add_fn adder(enum record_type type)
 	case RECORD_DROPPED:
 		return add_dropped;
 	case RECORD_NONE:
+	case RECORD_TYPE_COUNT:
 	case RECORD_RUNTIME_EXIT:
 		break;
 	}
@@ -749,24 +748,17 @@ bool journal_has(enum record_type type)
 	return adder(type);
 }
 
-int journal_write(struct buf *out, const struct record *record)
+int journal_write(struct buf *out, const struct record *record, const struct buf *line)
 {
-	_cleanup_(buf_free) struct buf line = {};
 	size_t before = out->len;
 	add_fn add = adder(record->type);
-	int r;
 
 	if (!add)
 		return -EINVAL;
 	add(out, record);
-	r = record_json(&line, record);
-	if (r < 0) {
-		buf_truncate(out, before);
-		return r;
-	}
 	/* The line ends with a newline, and has no other. */
 	buf_adds(out, JOURNAL_RECORD "=");
-	buf_add(out, buf_str(&line), line.len);
+	buf_add(out, buf_str(line), line->len);
 	if (buf_error(out) < 0)
 		buf_truncate(out, before);
 	return buf_error(out);

@@ -28,8 +28,8 @@ const char *journal_boot_journal(enum boot_journal journal);
 /* Whether records of that type have an entry: all but runtime_exit. */
 bool journal_has(enum record_type type);
 
-/* Adds the datagram for a record. 0, -EINVAL for a type without an entry, or buf_error(); on
- * failure out holds what it held. */
-int journal_write(struct buf *out, const struct record *record);
+/* Adds the datagram for a record, whose JSON line that is, with its newline. 0, -EINVAL for a type
+ * without an entry, or buf_error(); on failure out holds what it held. */
+int journal_write(struct buf *out, const struct record *record, const struct buf *line);
 
 #endif
