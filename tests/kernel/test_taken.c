@@ -11,12 +11,14 @@
 #include "lib/patience.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 static int setup(void **state)
 {
@@ -444,7 +446,7 @@ static void by_child_or_terminal(void **state)
 		{{"terminal", "\3"}, "{'outcome':'terminated','cause':'host','exit':{'signal':2}}"},
 		{{"terminal", "\34"},
 		 "{'outcome':'terminated','cause':'host','exit':{'signal':3}}"},
-		{{"terminal", ""}, "{'outcome':'terminated','cause':'host','exit':{'signal':1}}"},
+		{{"terminal", ""}, "{'outcome':'crashed','cause':'self','exit':{'signal':1}}"},
 	};
 	struct fixture *f = judge_need(state);
 	const json_t *rec;
@@ -461,6 +463,40 @@ static void by_child_or_terminal(void **state)
 		judge_match(rec, "{'evidence':{'complete':true}}");
 		if (!strcmp(rows[i].argv[0], "terminal"))
 			judge_match(rec, "{'stop_signal':null}");
+	}
+}
+
+/* A process outside has the other end. */
+static void by_terminal_of_host(void **state)
+{
+	static const struct {
+		const char *key, *expected;
+	} rows[] = {
+		{"\3", "{'outcome':'terminated','cause':'host','exit':{'signal':2}}"},
+		{"", "{'outcome':'terminated','cause':'host','exit':{'signal':1}}"},
+	};
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+		assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+		judge_start(f,
+			    &(struct box_spec){.prog = "stopper",
+					       .argv = BOX_ARGV("seated", ptsname(master)),
+					       .host_pidns = true},
+			    &box);
+		assert_int_equal(write(master, rows[i].key, strlen(rows[i].key)),
+				 strlen(rows[i].key));
+		if (!*rows[i].key)
+			close(master);
+		rec = stop_of(f, &box);
+		judge_match(rec, rows[i].expected);
+		judge_match(rec, "{'evidence':{'complete':true}}");
+		if (*rows[i].key)
+			close(master);
 	}
 }
 
@@ -484,8 +520,10 @@ int main(void)
 		      before_exec),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
-		CLAIM("its child's exit signal is of its container, its terminal's no crash",
+		CLAIM("its child's exit signal and its own hang-up are of its container, ^C is not",
 		      by_child_or_terminal),
+		CLAIM("... and one that a process of the host has is the host's",
+		      by_terminal_of_host),
 		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),
 	};
 

@@ -520,6 +520,19 @@ static void exit_signal(char **args)
 	pause_forever();
 }
 
+/* seated TERMINAL: it is its own; who opened that has the other end */
+static void seated(char **args)
+{
+	int slave;
+
+	setsid();
+	slave = open(args[0], O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+		_exit(122);
+	page_ready(page);
+	pause_forever();
+}
+
 /* terminal KEY: that character is typed at its own terminal at go 1; "": the terminal hangs up */
 static void terminal(char **args)
 {
@@ -575,6 +588,7 @@ static const struct {
 	{"orphaned", orphaned, 1},
 	{"exit-signal", exit_signal, 1},
 	{"terminal", terminal, 1},
+	{"seated", seated, 1},
 	{"run", run, 1},
 };
 
