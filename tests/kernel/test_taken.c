@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int setup(void **state)
@@ -368,6 +370,44 @@ static void before_exec(void **state)
 	}
 }
 
+/* Which of the two the last program would have heard is not known. */
+static void before_exec_by_two(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("execs", "go", "default"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	ask(f, &box, SEND_RUNTIME, SIGINT);
+	page_go(box.proc.page, 1);
+	assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+	rec = killed(f, &box);
+	judge_match(rec, "{'outcome':'killed','deaf':false,'reason':null,"
+			 "'stop_signal':{'name':'SIGTERM'},'evidence':{'complete':true}}");
+	assert_string_equal(jrec_text(request_of(rec, 0), "reason"), "no-handler");
+}
+
+/* What comes when it dies says nothing of its program. */
+static void before_exec_and_dying(void **state)
+{
+	struct fixture *f = judge_need(state);
+	siginfo_t info;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("execs", "go", "default"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	page_go(box.proc.page, 1);
+	assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+	assert_int_equal(ptrace(PTRACE_SEIZE, box.init_pid, NULL, PTRACE_O_TRACEEXIT), 0);
+	ask(f, &box, SEND_RUNTIME, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)box.init_pid, &info, WSTOPPED), 0);
+	assert_int_equal(info.si_status, SIGTRAP | PTRACE_EVENT_EXIT << 8);
+	ask(f, &box, SEND_RUNTIME, SIGINT);
+	assert_int_equal(ptrace(PTRACE_DETACH, box.init_pid, NULL, NULL), 0);
+	judge_match(stop_of(f, &box), "{'outcome':'killed','deaf':false,'reason':'before-exec'}");
+}
+
 static void inferred(void **state)
 {
 	struct fixture *f = judge_need(state);
@@ -518,6 +558,9 @@ int main(void)
 		CLAIM("... and gets one for its process", sent_elsewhere),
 		CLAIM("a signal before the last exec is marked if the program then hears it",
 		      before_exec),
+		CLAIM("... which is not known where signals of two numbers were dropped",
+		      before_exec_by_two),
+		CLAIM("... and is of what one that dies was sent before", before_exec_and_dying),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
 		CLAIM("its child's exit signal and its own hang-up are of its container, ^C is not",

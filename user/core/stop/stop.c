@@ -649,7 +649,7 @@ static bool is_before_exec(const struct stop *stop)
 
 /*
  * The program that init exec'd last would have dropped the request as the one before did, for
- * by_signal. What exits by itself may have reset its handlers before.
+ * by_signal; none where that is not known. What exits by itself may have reset its handlers before.
  */
 static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 {
@@ -658,7 +658,7 @@ static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 	enum unheard by_last;
 
 	if (stop->hearing & STOP_LAST_UNKNOWN)
-		return by_signal;
+		return UNHEARD_NONE;
 	flags |= stop->hearing & STOP_LAST_DEFAULT ? GRACED_SIG_DFL : 0;
 	flags |= stop->hearing & STOP_LAST_IGNORED ? GRACED_SIG_IGN : 0;
 	by_last = unheard_by(request->number, RESULT_IGNORED, flags, false);
