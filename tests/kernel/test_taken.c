@@ -189,6 +189,18 @@ static void reraised(void **state)
 	}
 }
 
+static void raised_behind_a_forward(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("reraises", "passed"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	await_done(&box);
+	judge_match(killed(f, &box), "{'outcome':'killed','deaf':false,'reason':'child-ignored',"
+				     "'evidence':{'complete':true}}");
+}
+
 static void not_all_block(void **state)
 {
 	struct fixture *f = judge_need(state);
@@ -549,6 +561,8 @@ int main(void)
 		CLAIM("one that is blocked until there is a handler was heard", late_handler),
 		CLAIM("a stop is judged by the request that was heard", second_heard),
 		CLAIM("a signal that is raised again in vain is no deafness", reraised),
+		CLAIM("... nor the reason, where it is another one and the child ignored the first",
+		      raised_behind_a_forward),
 		CLAIM("blocked is what every thread blocks", not_all_block),
 		CLAIM("what is raised after a wait is no delivery", waited_then_raised),
 		CLAIM("requests are listed in order, and counted from the first one taken",

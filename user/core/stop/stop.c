@@ -159,10 +159,9 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
 		return STOP_NOTE_NONE;
 	asked_queued(stop, sig);
-	if (sender->relation == RELATION_SELF && sig->result == RESULT_IGNORED &&
-	    stop_reraises(stop, sig->sig, sig->flags))
-		stop->hearing |=
-			sig->sig == stop->request.number ? STOP_RERAISED : STOP_RAISED_OTHER;
+	if (sender->relation == RELATION_SELF && sender->kind != SENDER_KERNEL &&
+	    sig->result == RESULT_IGNORED)
+		stop->hearing |= stop_reraised(stop, sig->sig, sig->flags);
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
