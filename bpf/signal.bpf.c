@@ -72,6 +72,16 @@ static __always_inline bool is_ns_teardown(const struct signal_args *a)
 	return a->info == 1 && a->sig == SIGKILL && ends_namespace();
 }
 
+/* Whether current may raise its own exit signal. */
+__noinline __u32 sender_flags(__s32 code)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+
+	if (code <= 0 || !(BPF_CORE_READ(current, flags) & PF_EXITING))
+		return 0;
+	return GRACED_SIG_SENDER_EXITS;
+}
+
 static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_struct *signal,
 					  __u64 group)
 {
@@ -79,6 +89,7 @@ static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_s
 
 	flags |= (group & 1) * GRACED_SIG_GROUP;
 	flags |= info_flags(a->info);
+	flags |= sender_flags(a->code);
 	flags |= is_set(signal->flags & SIGNAL_UNKILLABLE) * GRACED_SIG_SHIELDED;
 	flags |= is_set(signal->flags & SIGNAL_GROUP_EXIT) * GRACED_SIG_GROUP_EXIT;
 	flags |= (is_set(signal->live.counter) ^ 1) * GRACED_SIG_TARGET_ZOMBIE;

@@ -215,29 +215,36 @@ static bool has_unplaced(const struct cgmap *map, const struct obs_signal *sig)
 	return false;
 }
 
+/* Of F_SETSIG (POLL_...), or a child's exit signal (CLD_...): the codes are the same ones. */
+static bool is_ready_or_child(const struct obs_signal *sig)
+{
+	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
+	       !(FAULTS >> (sig->sig - 1) & 1);
+}
+
+static bool from_child(const struct obs_signal *sig)
+{
+	return sig->sender.pid && sig->ancestors[0].pid == sig->target.pid;
+}
+
+/* The exit signal that the target gave its child by clone(2). */
+static bool is_childs(const struct obs_signal *sig)
+{
+	return is_ready_or_child(sig) && from_child(sig) && sig->flags & GRACED_SIG_SENDER_EXITS;
+}
+
 /*
  * The kernel raises the signal of a timer that expires, or of a file that is ready to be read,
- * while any process may be running. The same codes may come from rt_sigqueueinfo(2): the negative
- * ones from any process, the positive ones from the target itself (kernel/signal.c,
- * do_rt_sigqueueinfo()).
+ * while any process may be running, be it the target or its child. The same codes may come from
+ * rt_sigqueueinfo(2): the negative ones from any process, the positive ones from the target itself
+ * (kernel/signal.c, do_rt_sigqueueinfo()).
  */
 static bool may_be_anybodys(const struct obs_signal *sig)
 {
 	if (sig->code <= SI_TIMER_CODE && sig->code >= SI_SIGIO_CODE)
 		return true;
-	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
-	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid == sig->target.pid;
-}
-
-/*
- * The exit signal that the target gave its child by clone(2), or one of F_SETSIG for what its child
- * writes: the codes of the two (CLD_..., POLL_...) are the same, and either is the child's doing.
- */
-static bool is_childs(const struct obs_signal *sig)
-{
-	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
-	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid &&
-	       sig->ancestors[0].pid == sig->target.pid;
+	return is_ready_or_child(sig) && !is_childs(sig) &&
+	       (from_child(sig) || sig->sender.pid == sig->target.pid);
 }
 
 /*
