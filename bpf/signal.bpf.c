@@ -72,6 +72,16 @@ static __always_inline bool is_ns_teardown(const struct signal_args *a)
 	return a->info == 1 && a->sig == SIGKILL && ends_namespace();
 }
 
+/* Whether current may raise its own exit signal. */
+__noinline __u32 sender_flags(__s32 code)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+
+	if (code <= 0 || !(BPF_CORE_READ(current, flags) & PF_EXITING))
+		return 0;
+	return GRACED_SIG_SENDER_EXITS;
+}
+
 static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_struct *signal,
 					  __u64 group)
 {
@@ -79,6 +89,7 @@ static __always_inline __u32 signal_flags(struct signal_args *a, struct signal_s
 
 	flags |= (group & 1) * GRACED_SIG_GROUP;
 	flags |= info_flags(a->info);
+	flags |= sender_flags(a->code);
 	flags |= is_set(signal->flags & SIGNAL_UNKILLABLE) * GRACED_SIG_SHIELDED;
 	flags |= is_set(signal->flags & SIGNAL_GROUP_EXIT) * GRACED_SIG_GROUP_EXIT;
 	flags |= (is_set(signal->live.counter) ^ 1) * GRACED_SIG_TARGET_ZOMBIE;
@@ -532,9 +543,9 @@ static __always_inline void queue_note(const struct signal_args *a, struct grace
 
 /*
  * A stop signal from outside opens init's stop. One that is ignored is not passed on, one that
- * finds init dying of something else opens nothing. A second one is a repetition, unless the first
- * is a minute old, has been taken and is another signal, or came from a container and this one does
- * not: what a neighbour sends hides no runtime's stop.
+ * finds init dying of something else opens nothing, and says nothing of its program. A second one
+ * is a repetition, unless the first is a minute old, has been taken and is another signal, or came
+ * from a container and this one does not: what a neighbour sends hides no runtime's stop.
  */
 static __always_inline void stop_note(struct signal_args *a, struct graced_init *init, __u64 at_ns)
 {
@@ -544,9 +555,12 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 	__u64 age = at_ns - init->stop_at_ns;
 
 	queue_note(a, init);
-	if (a->result == RESULT_IGNORED && stop_set(a->w) & BIT_OF(a->sig) && from_outside(a))
+	if (is_dying(init))
+		return;
+	if (a->result == RESULT_IGNORED && !dies && stop_set(a->w) & BIT_OF(a->sig) &&
+	    from_outside(a))
 		init->unheard_sig = a->sig;
-	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW || is_dying(init))
+	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW)
 		return;
 	if (taken_set(a->w) & BIT_OF(a->sig) && init->takes < GRACED_TAKES_MAX)
 		init->takes++;

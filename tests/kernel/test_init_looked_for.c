@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A container without an init that execs is looked at after a while: the init is taken from /proc.
+#include "lib/box/hangfs.h"
 #include "lib/claim.h"
 #include "lib/kernel/attach.h"
 #include "lib/kernel/judge.h"
@@ -48,7 +49,23 @@ static void run_default(struct page *page)
 	_exit(3);
 }
 
-static void look_for(struct fixture *f, bool host_pidns, const char *gaps)
+static struct hangfs *slow;
+
+/* However the test has ended, nothing waits for it any more. */
+static int end_slow(void **state)
+{
+	struct fixture *f = *state;
+	char dir[HIER_PATH_MAX];
+
+	slow = hangfs_close(slow);
+	if (f) {
+		snprintf(dir, sizeof(dir), "%s/slow", f->tree.tmp);
+		rmdir(dir);
+	}
+	return 0;
+}
+
+static void look_for(struct fixture *f, const struct box_spec *look_at, const char *gaps)
 {
 	char path[HIER_PATH_MAX], pid[32], id[32];
 	struct tracer_spec spec = {.record = path, .tree = &f->tree};
@@ -58,12 +75,17 @@ static void look_for(struct fixture *f, bool host_pidns, const char *gaps)
 
 	snprintf(path, sizeof(path), "%s/found.rec", f->tree.tmp);
 	assert_int_equal(tracer_start(&spec, &f->tracer), 0);
-	judge_start(f, &(struct box_spec){.run = run_default, .host_pidns = host_pidns}, &box);
+	judge_start(f, look_at, &box);
 	snprintf(pid, sizeof(pid), "\"pid\":%d,", (int)box.init_pid);
 	await_line(path, "\"type\":\"init\"", pid);
 	assert_int_equal(stat(box.dir, &st), 0);
 	snprintf(id, sizeof(id), "\"id\":%llu", (unsigned long long)st.st_ino);
 	assert_int_equal(count_lines(path, "\"type\":\"no_init\"", id), 0);
+	if (slow) {
+		hangfs_go_on(slow);
+		assert_int_equal(proc_await_ready(&box.proc), 0);
+		snprintf(box.comm, sizeof(box.comm), "program");
+	}
 	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
 	judge_box(f, &box,
 		  (struct truth){
@@ -76,13 +98,33 @@ static void look_for(struct fixture *f, bool host_pidns, const char *gaps)
 
 static void an_init_that_never_execs_is_found(void **state)
 {
-	look_for(judge_need(state), true, "['attached-late','init-guessed']");
+	look_for(judge_need(state), &(struct box_spec){.run = run_default, .host_pidns = true},
+		 "['attached-late','init-guessed']");
 }
 
-/* As one whose program takes long to be read: /proc shows it before its exec is seen. */
-static void a_pid_1_is_complete(void **state)
+/* A box's init is made outside its cgroup, and may have been signalled there. */
+static void what_was_moved_in_is_late(void **state)
 {
-	look_for(judge_need(state), false, NULL);
+	look_for(judge_need(state), &(struct box_spec){.run = run_default}, "['attached-late']");
+}
+
+/* /proc shows the program before the exec is seen. */
+static void a_slow_exec_is_complete(void **state)
+{
+	struct fixture *f = judge_need(state);
+	char dir[HIER_PATH_MAX], program[HIER_PATH_MAX + 16];
+	const struct hangfs_spec spec = {
+		.dir = dir, .program = program, .argument = "graceful", .slow = true};
+
+	if (hangfs_unavailable()) {
+		fprintf(stderr, "skipped: %s\n", hangfs_unavailable());
+		skip();
+	}
+	snprintf(dir, sizeof(dir), "%s/slow", f->tree.tmp);
+	snprintf(program, sizeof(program), "%s/workload", f->tree.helpers);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(hangfs_open(&spec, &slow), 0);
+	look_for(f, &(struct box_spec){.run = hangfs_run, .no_wait = true}, NULL);
 }
 
 int main(void)
@@ -90,7 +132,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("an init that never execs is found although nothing happens to it",
 		      an_init_that_never_execs_is_found),
-		CLAIM("PID 1 that is found so has lost nothing", a_pid_1_is_complete),
+		CLAIM("PID 1 that may have been moved in has the gap", what_was_moved_in_is_late),
+		{"one whose exec is under way has lost nothing", a_slow_exec_is_complete, NULL,
+		 end_slow, NULL},
 	};
 
 	return attach_run(tests, setup);

@@ -11,12 +11,16 @@
 #include "lib/patience.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int setup(void **state)
 {
@@ -183,6 +187,18 @@ static void reraised(void **state)
 		judge_match(rec, "{'outcome':'killed','deaf':false,'reason':'reraised',"
 				 "'requests_total':1,'evidence':{'complete':true}}");
 	}
+}
+
+static void raised_behind_a_forward(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("reraises", "passed"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	await_done(&box);
+	judge_match(killed(f, &box), "{'outcome':'killed','deaf':false,'reason':'child-ignored',"
+				     "'evidence':{'complete':true}}");
 }
 
 static void not_all_block(void **state)
@@ -366,6 +382,44 @@ static void before_exec(void **state)
 	}
 }
 
+/* Which of the two the last program would have heard is not known. */
+static void before_exec_by_two(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("execs", "go", "default"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	ask(f, &box, SEND_RUNTIME, SIGINT);
+	page_go(box.proc.page, 1);
+	assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+	rec = killed(f, &box);
+	judge_match(rec, "{'outcome':'killed','deaf':false,'reason':null,"
+			 "'stop_signal':{'name':'SIGTERM'},'evidence':{'complete':true}}");
+	assert_string_equal(jrec_text(request_of(rec, 0), "reason"), "no-handler");
+}
+
+/* What comes when it dies says nothing of its program. */
+static void before_exec_and_dying(void **state)
+{
+	struct fixture *f = judge_need(state);
+	siginfo_t info;
+	struct box box;
+
+	begin(f, &box, BOX_ARGV("execs", "go", "default"));
+	ask(f, &box, SEND_RUNTIME, SIGTERM);
+	page_go(box.proc.page, 1);
+	assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+	assert_int_equal(ptrace(PTRACE_SEIZE, box.init_pid, NULL, PTRACE_O_TRACEEXIT), 0);
+	ask(f, &box, SEND_RUNTIME, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)box.init_pid, &info, WSTOPPED), 0);
+	assert_int_equal(info.si_status, SIGTRAP | PTRACE_EVENT_EXIT << 8);
+	ask(f, &box, SEND_RUNTIME, SIGINT);
+	assert_int_equal(ptrace(PTRACE_DETACH, box.init_pid, NULL, NULL), 0);
+	judge_match(stop_of(f, &box), "{'outcome':'killed','deaf':false,'reason':'before-exec'}");
+}
+
 static void inferred(void **state)
 {
 	struct fixture *f = judge_need(state);
@@ -444,7 +498,7 @@ static void by_child_or_terminal(void **state)
 		{{"terminal", "\3"}, "{'outcome':'terminated','cause':'host','exit':{'signal':2}}"},
 		{{"terminal", "\34"},
 		 "{'outcome':'terminated','cause':'host','exit':{'signal':3}}"},
-		{{"terminal", ""}, "{'outcome':'terminated','cause':'host','exit':{'signal':1}}"},
+		{{"terminal", ""}, "{'outcome':'crashed','cause':'self','exit':{'signal':1}}"},
 	};
 	struct fixture *f = judge_need(state);
 	const json_t *rec;
@@ -464,6 +518,40 @@ static void by_child_or_terminal(void **state)
 	}
 }
 
+/* A process outside has the other end. */
+static void by_terminal_of_host(void **state)
+{
+	static const struct {
+		const char *key, *expected;
+	} rows[] = {
+		{"\3", "{'outcome':'terminated','cause':'host','exit':{'signal':2}}"},
+		{"", "{'outcome':'terminated','cause':'host','exit':{'signal':1}}"},
+	};
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+		assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+		judge_start(f,
+			    &(struct box_spec){.prog = "stopper",
+					       .argv = BOX_ARGV("seated", ptsname(master)),
+					       .host_pidns = true},
+			    &box);
+		assert_int_equal(write(master, rows[i].key, strlen(rows[i].key)),
+				 strlen(rows[i].key));
+		if (!*rows[i].key)
+			close(master);
+		rec = stop_of(f, &box);
+		judge_match(rec, rows[i].expected);
+		judge_match(rec, "{'evidence':{'complete':true}}");
+		if (*rows[i].key)
+			close(master);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +561,8 @@ int main(void)
 		CLAIM("one that is blocked until there is a handler was heard", late_handler),
 		CLAIM("a stop is judged by the request that was heard", second_heard),
 		CLAIM("a signal that is raised again in vain is no deafness", reraised),
+		CLAIM("... nor the reason, where it is another one and the child ignored the first",
+		      raised_behind_a_forward),
 		CLAIM("blocked is what every thread blocks", not_all_block),
 		CLAIM("what is raised after a wait is no delivery", waited_then_raised),
 		CLAIM("requests are listed in order, and counted from the first one taken",
@@ -482,10 +572,15 @@ int main(void)
 		CLAIM("... and gets one for its process", sent_elsewhere),
 		CLAIM("a signal before the last exec is marked if the program then hears it",
 		      before_exec),
+		CLAIM("... which is not known where signals of two numbers were dropped",
+		      before_exec_by_two),
+		CLAIM("... and is of what one that dies was sent before", before_exec_and_dying),
 		CLAIM("a signal by which a runtime may ask is inferred from its SIGKILL", inferred),
 		CLAIM("a SIGKILL that PID 1 ignores from inside has a record", kill_from_inside),
-		CLAIM("its child's exit signal is of its container, its terminal's no crash",
+		CLAIM("its child's exit signal and its own hang-up are of its container, ^C is not",
 		      by_child_or_terminal),
+		CLAIM("... and one that a process of the host has is the host's",
+		      by_terminal_of_host),
 		CLAIM("the death of its parent is the sender of PR_SET_PDEATHSIG", parent_death),
 	};
 

@@ -146,7 +146,9 @@ static void test_lists(void **state)
 		{"its own child", SENDER_POD, RELATION_SAME_CONTAINER, "nginx", NULL, CG_A1, 4243,
 		 101, 0, 0, NULL, NULL},
 		{"the kernel, as its own child ends", SENDER_POD, RELATION_SAME_CONTAINER, "nginx",
-		 NULL, CG_A1, 4243, 101, 1, 0, &P_A1, NULL},
+		 NULL, CG_A1, 4243, 101, 1, GRACED_SIG_SENDER_EXITS, &P_A1, NULL},
+		{"... or a file of it becomes ready while its child runs", SENDER_UNKNOWN,
+		 RELATION_UNKNOWN, "nginx", NULL, CG_A1, 4243, 101, 1, 0, &P_A1, NULL},
 		{"... or a file of it becomes ready while another runs", SENDER_KERNEL,
 		 RELATION_KERNEL, "nginx", NULL, CG_A1, 4244, 101, 1, 0, &P_SHIM, NULL},
 		{"the other container of the pod", SENDER_POD, RELATION_SAME_POD, "envoy", NULL,
@@ -542,6 +544,47 @@ static void test_hands(void **state)
 	}
 }
 
+/* A terminal's signals are sent by who hangs it up, or by a thread of the kernel. */
+static void test_terminals(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t sig, pid;
+		uint64_t watch, cgroup;
+		enum relation relation;
+	} want[] = {
+		{"^C, by the kernel's thread", 2, 50, CG_ROOT, CG_ROOT, RELATION_TERMINAL},
+		{"a process of the host", 1, 900, CG_USER, CG_USER, RELATION_TERMINAL},
+		{"where nothing is watched", 1, 900, 0, 0, RELATION_TERMINAL},
+		{"itself", 1, 4242, CG_A1, CG_A1, RELATION_SELF},
+		{"another of its container", 1, 4243, CG_A1, CG_A1, RELATION_SAME_CONTAINER},
+		{"another container", 1, 4343, CG_A2, CG_A2, RELATION_KERNEL},
+		{"in a cgroup nobody knows", 1, 900, 999, 999, RELATION_KERNEL},
+		{"in one that had no room", 1, 900, CG_USER, 998, RELATION_KERNEL},
+		{"another signal", 24, 4242, CG_A1, CG_A1, RELATION_KERNEL},
+	};
+	struct cgmap map;
+
+	map_open(&map, false);
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct obs_signal sig = {.id = CG_A1,
+					       .sig = want[i].sig,
+					       .flags = GRACED_SIG_INIT | GRACED_SIG_INFO_PRIV,
+					       .target = P_A1,
+					       .sender = {.pid = want[i].pid,
+							  .cgroup_id = want[i].cgroup,
+							  .watch_id = want[i].watch}};
+		struct sender got = {};
+
+		sender_judge(&map, &sig, cgmap_get(&map, CG_A1), P_SELF.pid, &got);
+		if (got.kind != SENDER_KERNEL || got.relation != want[i].relation)
+			fail_msg("%s: kind %s, relation %d", want[i].what,
+				 sender_kind_name(got.kind), got.relation);
+		sender_done(&map, &got);
+	}
+	cgmap_done(&map);
+}
+
 static void test_ancestors(void **state)
 {
 	const struct obs_signal sig = {
@@ -582,6 +625,8 @@ int main(void)
 		CLAIM("who stops a service is judged as for a container", test_service_as_target),
 		CLAIM("two senders are the same as one process", test_same),
 		CLAIM("a program that sends for another process counts as that one", test_hands),
+		CLAIM("a terminal's signal is of who sits at it, unless a container sends it",
+		      test_terminals),
 		CLAIM("a sender keeps the names of its ancestors and its cgroup", test_ancestors),
 	};
 

@@ -14,7 +14,7 @@
 #include "lib/box/peek.h"
 #include "lib/claim.h"
 
-#define REST " S 7 1 1 0 -1 4194560 90 0 1 0 0 1 0 0 20 0 1 0 12345 1 1 1"
+#define REST " S 7 1 1 0 -1 4194560 90 0 1 0 0 1 0 0 20 0 1 0 12345 1 1 1 4096"
 
 static const struct stat_row {
 	const char *text;
@@ -32,8 +32,8 @@ static const struct stat_row {
 	{"42 sleep" REST, -EBADMSG, NULL},
 	{"42 )sleep(" REST, -EBADMSG, NULL},
 	{"", -EBADMSG, NULL},
-	{"42 (x) S 7 1 1 0 -1 4194560 90 0 1 0 0 1 0 0 20 0 1 0 18446744073709551615 1", -EBADMSG,
-	 NULL},
+	{"42 (x) S 7 1 1 0 -1 4194560 90 0 1 0 0 1 0 0 20 0 1 0 18446744073709551615 1 1 1 4096",
+	 -EBADMSG, NULL},
 };
 
 static void test_stat(void **state)
@@ -51,6 +51,7 @@ static void test_stat(void **state)
 		assert_int_equal(got.ppid, 7);
 		assert_int_equal(got.flags, 4194560);
 		assert_int_equal(got.start_ns, 123450000000ull);
+		assert_int_equal(got.code, 4096);
 	}
 }
 

@@ -10,6 +10,7 @@
 //   mesgq     by a message queue that the init itself writes to (SI_MESGQ)
 //   aio       by the C library when an asynchronous read is done (SI_ASYNCIO)
 //   sigio     by a pipe with F_SETSIG that the init itself writes to (POLL_IN)
+//   child     by a pipe with F_SETSIG that a child of the init writes to (POLL_IN)
 //   queue:N   by rt_sigqueueinfo(2) to itself with si_code N
 //
 // and answered: "exit" with exit code 0, "live" with a note, "die" by its default action.
@@ -82,13 +83,15 @@ static int by_aio(void)
 	return read_one.aio_fildes < 0 ? -1 : aio_read(&read_one);
 }
 
-static int by_sigio(void)
+static int by_sigio(bool child)
 {
 	int fds[2];
 
 	if (pipe(fds) < 0 || fcntl(fds[0], F_SETOWN, getpid()) < 0 ||
 	    fcntl(fds[0], F_SETSIG, SIGTERM) < 0 || fcntl(fds[0], F_SETFL, O_ASYNC) < 0)
 		return -1;
+	if (child && fork())
+		return 0;
 	return write(fds[1], "x", 1) == 1 ? 0 : -1;
 }
 
@@ -112,7 +115,9 @@ static int raise_by(const char *manner)
 	if (!strcmp(manner, "aio"))
 		return by_aio();
 	if (!strcmp(manner, "sigio"))
-		return by_sigio();
+		return by_sigio(false);
+	if (!strcmp(manner, "child"))
+		return by_sigio(true);
 	if (!strncmp(manner, "queue:", 6))
 		return by_queue((int)strtol(manner + 6, NULL, 10));
 	return -1;

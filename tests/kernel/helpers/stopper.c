@@ -372,9 +372,26 @@ static void await_caught(void (*handler)(int sig))
 		sigsuspend(&none);
 }
 
-/* reraises inside|unblocked|after|waited|other: takes SIGTERM, restores the default action, and
- * sends it to itself, to die of it as others do: in its handler, after it, or after sigwait().
- * other: SIGINT instead, after it */
+/* Passes SIGTERM on to a child that ignores it, and dies of nothing: SIGINT is dropped when it is
+ * unblocked. */
+static void raise_unheard(void)
+{
+	pid_t child;
+
+	signal(SIGTERM, SIG_IGN);
+	child = fork();
+	if (!child)
+		pause_forever();
+	await_caught(catch);
+	kill(child, SIGTERM);
+	mask(SIG_BLOCK, SIGINT);
+	raise(SIGINT);
+	mask(SIG_UNBLOCK, SIGINT);
+}
+
+/* reraises inside|unblocked|after|waited|other|passed: takes SIGTERM, restores the default action,
+ * and sends it to itself, to die of it as others do: in its handler, after it, or after sigwait().
+ * other: SIGINT instead, after it; passed: the same, behind what it passes on */
 static void reraises(char **args)
 {
 	sigset_t set = set_of(SIGTERM);
@@ -389,6 +406,8 @@ static void reraises(char **args)
 	} else if (!strcmp(args[0], "other")) {
 		await_caught(catch);
 		raise(SIGINT);
+	} else if (!strcmp(args[0], "passed")) {
+		raise_unheard();
 	} else if (!strcmp(args[0], "after")) {
 		await_caught(catch);
 		signal(SIGTERM, SIG_DFL);
@@ -520,6 +539,19 @@ static void exit_signal(char **args)
 	pause_forever();
 }
 
+/* seated TERMINAL: it is its own; who opened that has the other end */
+static void seated(char **args)
+{
+	int slave;
+
+	setsid();
+	slave = open(args[0], O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+		_exit(122);
+	page_ready(page);
+	pause_forever();
+}
+
 /* terminal KEY: that character is typed at its own terminal at go 1; "": the terminal hangs up */
 static void terminal(char **args)
 {
@@ -575,6 +607,7 @@ static const struct {
 	{"orphaned", orphaned, 1},
 	{"exit-signal", exit_signal, 1},
 	{"terminal", terminal, 1},
+	{"seated", seated, 1},
 	{"run", run, 1},
 };
 

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -26,6 +27,7 @@
 struct hangfs {
 	int fd, program, stop;
 	bool serves;
+	atomic_bool slow;
 	pthread_t server;
 	char dir[256];
 	const char *name; /* of the program */
@@ -95,6 +97,8 @@ static void answer_read(struct hangfs *fs)
 	ssize_t n;
 
 	memcpy(&want, fs->in.bytes + sizeof(fs->in.head), sizeof(want));
+	while (want.offset && atomic_load(&fs->slow))
+		usleep(1000);
 	n = pread(fs->program, fs->data, want.size < READ_MAX ? want.size : READ_MAX,
 		  (off_t)want.offset);
 	answer(fs, n < 0 ? errno : 0, fs->data, n < 0 ? 0 : (size_t)n);
@@ -193,6 +197,7 @@ int hangfs_open(const struct hangfs_spec *spec, struct hangfs **ret)
 	snprintf(fs->dir, sizeof(fs->dir), "%s", spec->dir);
 	snprintf(fs->argument, sizeof(fs->argument), "%s", spec->argument);
 	fs->place = spec->place;
+	atomic_init(&fs->slow, spec->slow);
 	fs->name = spec->place == HANGFS_ROOT ? ROOT_NAME : "program";
 	if (r == 0)
 		r = -pthread_create(&fs->server, NULL, serve, fs);
@@ -245,10 +250,16 @@ void hangfs_run(struct page *page)
 	_exit(121);
 }
 
+void hangfs_go_on(struct hangfs *fs)
+{
+	atomic_store(&fs->slow, false);
+}
+
 static void stop_serving(struct hangfs *fs)
 {
 	if (!fs->serves)
 		return;
+	hangfs_go_on(fs);
 	eventfd_write(fs->stop, 1);
 	pthread_join(fs->server, NULL);
 	fs->serves = false;

@@ -10,6 +10,8 @@
  *   …
  *   assert_false(hangfs_was_asked(fs));
  *   hangfs_close(fs);
+ *
+ * Or it is slow: what is behind the program's beginning is not read before hangfs_go_on().
  */
 #ifndef TESTS_LIB_BOX_HANGFS_H
 #define TESTS_LIB_BOX_HANGFS_H
@@ -34,6 +36,7 @@ struct hangfs_spec {
 	const char *program; /* a static one, of which it serves a copy */
 	const char *argument;
 	enum hangfs_place place;
+	bool slow;
 };
 
 /* There is one at a time. 0 or -errno. */
@@ -44,6 +47,9 @@ void hangfs_run(struct page *page);
 
 /* From now on it answers nothing. */
 void hangfs_hang(struct hangfs *fs);
+
+/* A slow one answers from now on. */
+void hangfs_go_on(struct hangfs *fs);
 
 /* Whether it has been asked since. */
 bool hangfs_was_asked(const struct hangfs *fs);

@@ -279,10 +279,10 @@ static bool feed_known(struct scan *scan, uint64_t id)
 }
 
 /*
- * PID 1 of a pid namespace that the kernel half does not know is still in its exec, which takes
- * long where the program has to be read from a slow disk: /proc shows the new one already. Any
- * other is late: no signal has shown it to be the init, but while its parent was in the container
- * none could, and the parent may have moved since.
+ * One whose exec is under way, which takes long where the program has to be read from a slow disk,
+ * is as it will be when the kernel half sees that exec. Any other is late: no signal has shown it
+ * to be the init, but while its parent was in the container none could, and the parent may have
+ * moved since; or it was moved in itself, and signalled before that.
  */
 static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 {
@@ -306,7 +306,7 @@ static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 		return feed_known(scan, id);
 	if (r >= 0 && is_alive(scan, id, &init->proc))
 		feed_init(scan, id, &init->proc, &entry, rank,
-			  rank != GRACED_INIT_PID1 || is_late(scan, id, &init->proc));
+			  !init->execs || is_late(scan, id, &init->proc));
 	return r >= 0;
 }
 

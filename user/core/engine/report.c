@@ -341,8 +341,8 @@ void stops_report_reaped(struct stops *stops, const struct stop *stop, uint64_t 
 static bool is_again(const struct stop *stop, const struct obs_signal *sig,
 		     const struct sender *sender)
 {
-	return sender->relation == RELATION_SELF && sig->result != 0 &&
-	       stop_reraises(stop, sig->sig, sig->flags);
+	return sender->relation == RELATION_SELF && sender->kind != SENDER_KERNEL &&
+	       sig->result != 0 && stop_reraised(stop, sig->sig, sig->flags);
 }
 
 void stops_report_signal(struct stops *stops, const struct obs *obs, const struct stop *stop,

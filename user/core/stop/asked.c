@@ -346,14 +346,16 @@ static void note_taken(struct stop_signal *s, const struct obs_taken *taken, boo
 	s->flags = (s->flags & ~(uint32_t)ACTION) | (taken->flags & ACTION);
 }
 
-bool stop_reraises(const struct stop *stop, uint32_t number, uint32_t flags)
+uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 {
 	const struct stop_signal *request = &stop->request;
 
 	if (!request->seen || stop_signal_unheard(request) ||
 	    unheard_by(number, RESULT_IGNORED, flags & SHIELD, false) != UNHEARD_NO_HANDLER)
-		return false;
-	return request->number == number || request->taken_ns;
+		return 0;
+	if (request->number == number)
+		return STOP_RERAISED;
+	return request->taken_ns ? STOP_RAISED_OTHER : 0;
 }
 
 void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns)
@@ -363,8 +365,8 @@ void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns
 	struct stop_signal *all[SIGNALS_MAX];
 	size_t n = signals_of(stop, all);
 
-	if (own && dropped && stop_reraises(stop, taken->sig, taken->flags))
-		stop->hearing |= STOP_RERAISED;
+	if (own && dropped)
+		stop->hearing |= stop_reraised(stop, taken->sig, taken->flags);
 	for (size_t i = 0; i < n; i++) {
 		/* Two of a number that are pending at once are one. */
 		if (!is_queued(all[i], taken->sig) ||

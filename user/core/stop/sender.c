@@ -215,36 +215,54 @@ static bool has_unplaced(const struct cgmap *map, const struct obs_signal *sig)
 	return false;
 }
 
+/* Of F_SETSIG (POLL_...), or a child's exit signal (CLD_...): the codes are the same ones. */
+static bool is_ready_or_child(const struct obs_signal *sig)
+{
+	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
+	       !(FAULTS >> (sig->sig - 1) & 1);
+}
+
+static bool from_child(const struct obs_signal *sig)
+{
+	return sig->sender.pid && sig->ancestors[0].pid == sig->target.pid;
+}
+
+/* The exit signal that the target gave its child by clone(2). */
+static bool is_childs(const struct obs_signal *sig)
+{
+	return is_ready_or_child(sig) && from_child(sig) && sig->flags & GRACED_SIG_SENDER_EXITS;
+}
+
 /*
  * The kernel raises the signal of a timer that expires, or of a file that is ready to be read,
- * while any process may be running. The same codes may come from rt_sigqueueinfo(2): the negative
- * ones from any process, the positive ones from the target itself (kernel/signal.c,
- * do_rt_sigqueueinfo()).
+ * while any process may be running, be it the target or its child. The same codes may come from
+ * rt_sigqueueinfo(2): the negative ones from any process, the positive ones from the target itself
+ * (kernel/signal.c, do_rt_sigqueueinfo()).
  */
 static bool may_be_anybodys(const struct obs_signal *sig)
 {
 	if (sig->code <= SI_TIMER_CODE && sig->code >= SI_SIGIO_CODE)
 		return true;
-	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
-	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid == sig->target.pid;
+	return is_ready_or_child(sig) && !is_childs(sig) &&
+	       (from_child(sig) || sig->sender.pid == sig->target.pid);
 }
 
 /*
- * The exit signal that the target gave its child by clone(2), or one of F_SETSIG for what its child
- * writes: the codes of the two (CLD_..., POLL_...) are the same, and either is the child's doing.
+ * A terminal's ^C, ^\ and hang-up. Beside it only an exit sends these that leaves a stopped process
+ * group without a parent (kernel/exit.c, kill_orphaned_pgrp()), and a console: Ctrl-Alt-Del to the
+ * host's PID 1, and to who asked for it when it changes or a key is pressed (VT_SETMODE,
+ * KDSIGACCEPT).
  */
-static bool is_childs(const struct obs_signal *sig)
-{
-	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&
-	       !(FAULTS >> (sig->sig - 1) & 1) && sig->sender.pid &&
-	       sig->ancestors[0].pid == sig->target.pid;
-}
-
-/* A terminal's ^C, ^\ and hang-up. No other part of the kernel sends these. */
 static bool is_terminals(const struct obs_signal *sig)
 {
 	return sig->flags & GRACED_SIG_INFO_PRIV && !(sig->flags & GRACED_SIG_PARENT_DEATH) &&
 	       TERMINALS >> (sig->sig - 1) & 1;
+}
+
+/* In a container, or in a cgroup that may be one. */
+static bool may_be_contained(const struct graced_proc *p, const struct cgnode *node)
+{
+	return in_container(node) || (p->watch_id && !node) || is_unplaced(p, node);
 }
 
 static bool from_kernel(const struct obs_signal *sig)
@@ -296,21 +314,23 @@ static enum relation relation_of(const struct cgmap *map, const struct obs_signa
 				 const struct cgnode *target, const struct sender *s)
 {
 	const struct pod *pod = cgmap_pod_around(map, s->node);
+	bool within = cgnode_is_container(target) && s->node == target;
 
 	if (s->kind == SENDER_UNKNOWN)
 		return RELATION_UNKNOWN;
 	if (sig->flags & GRACED_SIG_PARENT_DEATH)
 		return RELATION_PARENT;
-	if (is_terminals(sig))
+	if (is_terminals(sig) && !within && !may_be_contained(&sig->sender, s->node))
 		return RELATION_TERMINAL;
-	if (from_kernel(sig))
+	/* It hangs up its own terminal, or leaves a process group without a parent. */
+	if (from_kernel(sig) && !(is_terminals(sig) && within))
 		return RELATION_KERNEL;
 	if (sig->sender.pid == sig->target.pid)
 		return RELATION_SELF;
 	/* Before what follows: this program may run in a container. */
 	if (s->kind == SENDER_GRACED)
 		return RELATION_MANAGER;
-	if (cgnode_is_container(target) && s->node == target)
+	if (within)
 		return RELATION_SAME_CONTAINER;
 	if (is_manager(s->kind))
 		return RELATION_MANAGER;

@@ -159,10 +159,9 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
 		return STOP_NOTE_NONE;
 	asked_queued(stop, sig);
-	if (sender->relation == RELATION_SELF && sig->result == RESULT_IGNORED &&
-	    stop_reraises(stop, sig->sig, sig->flags))
-		stop->hearing |=
-			sig->sig == stop->request.number ? STOP_RERAISED : STOP_RAISED_OTHER;
+	if (sender->relation == RELATION_SELF && sender->kind != SENDER_KERNEL &&
+	    sig->result == RESULT_IGNORED)
+		stop->hearing |= stop_reraised(stop, sig->sig, sig->flags);
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
@@ -649,7 +648,7 @@ static bool is_before_exec(const struct stop *stop)
 
 /*
  * The program that init exec'd last would have dropped the request as the one before did, for
- * by_signal. What exits by itself may have reset its handlers before.
+ * by_signal; none where that is not known. What exits by itself may have reset its handlers before.
  */
 static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 {
@@ -658,7 +657,7 @@ static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 	enum unheard by_last;
 
 	if (stop->hearing & STOP_LAST_UNKNOWN)
-		return by_signal;
+		return UNHEARD_NONE;
 	flags |= stop->hearing & STOP_LAST_DEFAULT ? GRACED_SIG_DFL : 0;
 	flags |= stop->hearing & STOP_LAST_IGNORED ? GRACED_SIG_IGN : 0;
 	by_last = unheard_by(request->number, RESULT_IGNORED, flags, false);

@@ -273,11 +273,11 @@ void stop_keeper_killed(struct cgmap *map, struct stop *stop, const struct obs_s
 void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns);
 
 /*
- * Whether the number, sent by init to itself with the default action of PID 1 (flags as those of a
- * signal), is to end it after a request that it has taken: node, su and python send themselves that
- * signal again, others another one.
+ * STOP_RERAISED or STOP_RAISED_OTHER if the number, sent by init to itself with the default action
+ * of PID 1 (flags as those of a signal), is to end it after a request that it has taken: node, su
+ * and python send themselves that signal again, others another one. 0: it is not.
  */
-bool stop_reraises(const struct stop *stop, uint32_t number, uint32_t flags);
+uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags);
 
 /* The requests of the stop, in their order, at most STOP_REQUESTS; total counts those that were
  * left out, too. */

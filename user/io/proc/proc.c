@@ -54,8 +54,8 @@ int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret)
 	rest[n] = 0;
 	if (sscanf(rest,
 		   " %c %" SCNu32 " %*d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %*u %*u %*d %*d"
-		   " %*d %*d %*d %*d %" SCNu64,
-		   &stat.state, &stat.ppid, &stat.flags, &ticks) != 4)
+		   " %*d %*d %*d %*d %" SCNu64 " %*u %*d %*u %" SCNu64,
+		   &stat.state, &stat.ppid, &stat.flags, &ticks, &stat.code) != 5)
 		return -EBADMSG;
 	if (ticks > UINT64_MAX / TICK_NS)
 		return -EBADMSG;
@@ -323,6 +323,8 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	p.ns_depth = status.ns_depth;
 	p.exiting = !tid;
 	p.stage = is_stage(&p);
+	/* fs/binfmt_elf.c, load_elf_binary(): noted last, behind all that is read of the file. */
+	p.execs = !has_left(&stat) && !stat.code;
 	p.unexecd = is_runtime(p.proc.exe) && stat.flags & PF_FORKNOEXEC;
 	*ret = p;
 	return 0;

@@ -22,6 +22,9 @@ struct procfs_stat {
 	uint32_t ppid;
 	uint32_t flags;	   /* PF_... of the leader */
 	uint64_t start_ns; /* CLOCK_BOOTTIME, cut to the clock tick (10 ms) */
+	/* Where its program's code begins; 0: it has none, or that is being mapped; 1: it may not
+	 * be read. */
+	uint64_t code;
 };
 
 struct procfs_status {
@@ -38,6 +41,7 @@ struct procfs_proc {
 	bool exiting; /* with its last thread */
 	bool stage;   /* of the runtime that makes the container */
 	bool unexecd; /* runs a runtime's program and has yet to exec its own */
+	bool execs;   /* an exec has replaced its program, and has yet to map the new one */
 };
 
 /* -EBADMSG for text that is not such a file. */
