@@ -46,7 +46,7 @@ struct grid_view {
 	int32_t (*zone)(int64_t wall_s);
 };
 
-/* How a text stands out in a view that has colours. */
+/* How a text stands out in a view that has colours, and on the screen of graced top. */
 enum grid_style {
 	GRID_PLAIN,
 	GRID_TITLE,
@@ -55,6 +55,8 @@ enum grid_style {
 	GRID_WARN,
 	GRID_BAD,
 	GRID_ALARM,
+	GRID_BAR,   /* of a screen alone: its first and last line */
+	GRID_FOCUS, /* ... the title of the section that keys scroll and sort */
 	GRID_STYLES,
 };
 

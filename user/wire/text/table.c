@@ -257,7 +257,7 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 	}
 }
 
-static enum grid_style outcome_style(enum outcome outcome)
+enum grid_style table_outcome_style(enum outcome outcome)
 {
 	static const enum grid_style styles[OUTCOME_COUNT] = {
 		[OUTCOME_UNKNOWN] = GRID_DIM,	 [OUTCOME_GRACEFUL] = GRID_GOOD,
@@ -275,7 +275,7 @@ static void add_outcome(struct grid_cell *cell, const void *row)
 	char name[SIGNAME_SIZE];
 
 	if (is_stop(r)) {
-		cell->style = outcome_style(r->stop.outcome);
+		cell->style = table_outcome_style(r->stop.outcome);
 		buf_adds(cell->text, outcome_name(r->stop.outcome));
 	} else if (is_reaped(r)) {
 		buf_adds(cell->text, "reaped");
