@@ -19,13 +19,13 @@ struct paper {
 	char cells[SIDE][SIDE + 1];
 };
 
-static void put(void *userdata, unsigned int line, unsigned int column, enum screen_style style,
+static void put(void *userdata, unsigned int line, unsigned int column, enum grid_style style,
 		const char *text)
 {
 	struct paper *p = userdata;
 	size_t len = strlen(text);
 
-	assert_in_range(style, 0, SCREEN_STYLES - 1);
+	assert_in_range(style, 0, GRID_STYLES - 1);
 	assert_in_range(line, 0, p->screen->lines - 1);
 	while (len) {
 		uint32_t code;

@@ -157,27 +157,11 @@ static void print_json(const struct answer *a)
 	puts(buf_str(&line));
 }
 
-static void add_what(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct answer *)row)->what);
-}
-
 /* With the dashes of other tables: "container-outside-kubepods". */
 static void add_kind(struct grid_cell *cell, const void *row)
 {
 	for (const char *at = cgpath_kind_name(((const struct answer *)row)->path.kind); *at; at++)
 		buf_addc(cell->text, *at == '_' ? '-' : *at);
-}
-
-static void add_pod(struct grid_cell *cell, const void *row)
-{
-	const struct answer *a = row;
-
-	if (a->pod.name && a->pod.namespace_) {
-		grid_text(cell, a->pod.namespace_);
-		buf_addc(cell->text, '/');
-	}
-	grid_text(cell, a->pod.name ? a->pod.name : a->path.pod_uid);
 }
 
 static void add_namespace(struct grid_cell *cell, const void *row)
@@ -194,78 +178,24 @@ static void add_workload(struct grid_cell *cell, const void *row)
 	grid_text(cell, record_workload(&a->pod, &a->container));
 }
 
-static void add_id(struct grid_cell *cell, const void *row)
+static void add_cgroup(struct grid_cell *cell, const void *value)
 {
-	char id[13];
-
-	snprintf(id, sizeof(id), "%.12s", ((const struct answer *)row)->path.container_id);
-	grid_text(cell, id);
-}
-
-static void add_container(struct grid_cell *cell, const void *row)
-{
-	const struct answer *a = row;
-
-	if (a->container.name)
-		grid_text(cell, a->container.name);
-	else
-		add_id(cell, row);
-}
-
-static void add_runtime(struct grid_cell *cell, const void *row)
-{
-	enum cgpath_runtime runtime = ((const struct answer *)row)->container.runtime;
-
-	if (runtime != CGPATH_RT_UNKNOWN)
-		grid_text(cell, cgpath_runtime_name(runtime));
-}
-
-static void add_qos(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, cgpath_qos_name(((const struct answer *)row)->path.qos));
-}
-
-static void add_driver(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, cgpath_driver_name(((const struct answer *)row)->path.driver));
-}
-
-static void add_image(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct answer *)row)->container.image);
-}
-
-static void add_cgroup(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct answer *)row)->cgroup);
+	grid_text(cell, value);
 }
 
 static const struct grid_column columns[] = {
-	{.name = "what", .title = "WHAT", .add = add_what, .least = 12, .keep_end = true},
-	{.name = "kind", .title = "KIND", .add = add_kind, .turn = 4},
-	{.name = "namespace",
-	 .title = "NAMESPACE",
-	 .add = add_namespace,
-	 .turn = 1,
-	 .optional = true},
-	{.name = "pod",
-	 .title = "POD",
-	 .add = add_pod,
-	 .least = 12,
-	 .keep_end = true,
-	 .optional = true},
-	{.name = "container",
-	 .title = "CONTAINER",
-	 .add = add_container,
-	 .least = 12,
-	 .keep_end = true},
-	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .wide = true},
-	{.name = "id", .title = "ID", .add = add_id, .wide = true},
-	{.name = "runtime", .title = "RUNTIME", .add = add_runtime, .turn = 5},
-	{.name = "image", .title = "IMAGE", .add = add_image, .wide = true},
-	{.name = "qos", .title = "QOS", .add = add_qos, .turn = 3, .optional = true},
-	{.name = "driver", .title = "DRIVER", .add = add_driver, .turn = 2},
-	{.name = "cgroup", .title = "CGROUP", .add = add_cgroup, .wide = true},
+	{"what", GRID_TEXT(struct answer, what), GRID_NAME},
+	{"kind", .add = add_kind, .turn = 4},
+	{"namespace", .add = add_namespace, .turn = 1, .optional = true},
+	{"pod", GRID_AT(table_add_pod, struct answer, pod), GRID_NAME, .optional = true},
+	{"container", GRID_AT(table_add_container, struct answer, container), GRID_NAME},
+	{"workload", .add = add_workload, .wide = true},
+	{"id", GRID_AT(grid_add_id, struct answer, container.id), .wide = true},
+	{"runtime", GRID_AT(table_add_runtime, struct answer, container.runtime), .turn = 5},
+	{"image", GRID_TEXT(struct answer, container.image), .wide = true},
+	{"qos", GRID_WORD(struct answer, path.qos, cgpath_qos_name), .turn = 3, .optional = true},
+	{"driver", GRID_WORD(struct answer, path.driver, cgpath_driver_name), .turn = 2},
+	{"cgroup", GRID_AT(add_cgroup, struct answer, cgroup), .wide = true},
 };
 
 static const struct grid_table table = {columns, sizeof(columns) / sizeof(*columns)};

@@ -371,18 +371,18 @@ void terminal_describe(struct terminal *t, struct screen *ret)
 	ret->message = read_message(t);
 }
 
-static unsigned long attributes_of(const struct terminal *t, enum screen_style style)
+static unsigned long attributes_of(const struct terminal *t, enum grid_style style)
 {
-	static const unsigned long attributes[SCREEN_STYLES] = {
-		[SCREEN_DIM] = A_DIM,	      [SCREEN_BAR] = A_REVERSE,
-		[SCREEN_TITLE] = A_UNDERLINE, [SCREEN_FOCUS] = A_BOLD | A_UNDERLINE,
-		[SCREEN_BAD] = A_BOLD,	      [SCREEN_ALARM] = A_BOLD,
+	static const unsigned long attributes[GRID_STYLES] = {
+		[GRID_DIM] = A_DIM,	    [GRID_BAR] = A_REVERSE,
+		[GRID_TITLE] = A_UNDERLINE, [GRID_FOCUS] = A_BOLD | A_UNDERLINE,
+		[GRID_BAD] = A_BOLD,	    [GRID_ALARM] = A_BOLD,
 	};
-	static const int pairs[SCREEN_STYLES] = {
-		[SCREEN_GOOD] = PAIR_GREEN,
-		[SCREEN_WARN] = PAIR_YELLOW,
-		[SCREEN_BAD] = PAIR_RED,
-		[SCREEN_ALARM] = PAIR_RED,
+	static const int pairs[GRID_STYLES] = {
+		[GRID_GOOD] = PAIR_GREEN,
+		[GRID_WARN] = PAIR_YELLOW,
+		[GRID_BAD] = PAIR_RED,
+		[GRID_ALARM] = PAIR_RED,
 	};
 
 	return attributes[style] |
@@ -395,7 +395,7 @@ void terminal_begin(struct terminal *t)
 	t->curses.werase(t->window);
 }
 
-void terminal_put(void *userdata, unsigned int line, unsigned int column, enum screen_style style,
+void terminal_put(void *userdata, unsigned int line, unsigned int column, enum grid_style style,
 		  const char *text)
 {
 	struct terminal *t = userdata;

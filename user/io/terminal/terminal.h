@@ -31,7 +31,7 @@ void terminal_describe(struct terminal *t, struct screen *ret);
 /* A blank screen, texts for it (userdata is the terminal), and what changed is sent. The last one
  * is as terminal_flush(). */
 void terminal_begin(struct terminal *t);
-void terminal_put(void *userdata, unsigned int line, unsigned int column, enum screen_style style,
+void terminal_put(void *userdata, unsigned int line, unsigned int column, enum grid_style style,
 		  const char *text);
 int terminal_end(struct terminal *t);
 

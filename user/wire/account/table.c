@@ -9,13 +9,6 @@
 #include "base/utf8.h"
 #include "wire/account/text.h"
 
-#define RED    "\x1b[31m"
-#define YELLOW "\x1b[33m"
-#define BOLD   "\x1b[1m"
-#define RESET  "\x1b[0m"
-
-#define SHORT_ID 12
-
 /* A container, or a pod whose containers have left no record (stop is NULL). */
 struct row {
 	const struct account_story *story;
@@ -23,29 +16,27 @@ struct row {
 	const struct account_stop *stop;
 };
 
-static const char *outcome_colour(const struct account_stop *stop)
+static const enum grid_style outcome_styles[OUTCOME_COUNT] = {
+	[OUTCOME_KILLED] = GRID_BAD,  [OUTCOME_OOM_KILLED] = GRID_BAD, [OUTCOME_CRASHED] = GRID_BAD,
+	[OUTCOME_FAILED] = GRID_WARN, [OUTCOME_UNKNOWN] = GRID_WARN,
+};
+
+static const void *stop_of(const void *row)
 {
-	switch (stop->of->outcome) {
-	case OUTCOME_KILLED:
-	case OUTCOME_OOM_KILLED:
-	case OUTCOME_CRASHED:
-		return RED;
-	case OUTCOME_FAILED:
-	case OUTCOME_UNKNOWN:
-		return YELLOW;
-	default:
-		return NULL;
-	}
+	return ((const struct row *)row)->stop;
 }
 
-static void add_group(struct grid_cell *cell, const void *row)
+static const void *record_of(const void *row)
 {
-	const struct account_stop *stop = ((const struct row *)row)->stop;
+	const struct account_stop *stop = stop_of(row);
 
-	if (!stop || !stop->group_known)
-		return;
-	buf_printf(cell->text, "%" PRIu32, stop->group);
-	cell->key = stop->group;
+	return stop ? stop->of : NULL;
+}
+
+static void add_group(struct grid_cell *cell, const void *value)
+{
+	cell->key = *(const uint32_t *)value;
+	buf_printf(cell->text, "%" PRId64, cell->key);
 }
 
 static void add_container(struct grid_cell *cell, const void *row)
@@ -56,15 +47,6 @@ static void add_container(struct grid_cell *cell, const void *row)
 		account_text_container(cell->text, r->stop);
 	else
 		account_text_pod(cell->text, &r->pod->names);
-}
-
-static void add_id(struct grid_cell *cell, const void *row)
-{
-	const struct account_stop *stop = ((const struct row *)row)->stop;
-	const char *id = stop ? stop->of->container.id : NULL;
-
-	if (id)
-		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
 }
 
 static void add_moment(struct grid_cell *cell, const struct row *r, uint64_t at_ns,
@@ -118,14 +100,14 @@ static void add_took(struct grid_cell *cell, const void *row)
 	}
 }
 
-static void add_grace(struct grid_cell *cell, const void *row)
+static void add_grace(struct grid_cell *cell, const void *value)
 {
-	const struct account_stop *stop = ((const struct row *)row)->stop;
+	const struct grace *grace = value;
 
-	if (!stop || !grace_known(&stop->of->grace))
+	if (!grace_known(grace))
 		return;
-	account_text_duration(cell->text, stop->of->grace.ns);
-	cell->key = (int64_t)stop->of->grace.ns;
+	account_text_duration(cell->text, grace->ns);
+	cell->key = (int64_t)grace->ns;
 }
 
 static void add_margin(struct grid_cell *cell, const void *row)
@@ -135,7 +117,7 @@ static void add_margin(struct grid_cell *cell, const void *row)
 	if (r->stop && r->stop->margin_known) {
 		account_text_margin(cell->text, r->stop->margin_ns);
 		cell->key = r->stop->margin_ns;
-		cell->colour = r->stop->margin_ns < 0 ? RED : NULL;
+		cell->style = r->stop->margin_ns < 0 ? GRID_BAD : GRID_PLAIN;
 	} else if (was_asked(r)) {
 		buf_adds(cell->text, "unknown");
 	}
@@ -149,7 +131,7 @@ static void add_outcome(struct grid_cell *cell, const void *row)
 		account_text_outcome(cell->text, r->stop);
 	else
 		buf_adds(cell->text, "unknown");
-	cell->colour = r->stop ? outcome_colour(r->stop) : YELLOW;
+	cell->style = r->stop ? outcome_styles[r->stop->of->outcome] : GRID_WARN;
 }
 
 static void add_note(struct grid_cell *cell, const void *row)
@@ -166,26 +148,20 @@ static void add_note(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column columns[] = {
-	{.name = "group",
-	 .title = "GROUP",
-	 .add = add_group,
-	 .turn = 1,
-	 .number = true,
-	 .optional = true},
-	{.name = "container",
-	 .title = "CONTAINER",
-	 .add = add_container,
-	 .least = 20,
-	 .keep_end = true},
-	{.name = "id", .title = "ID", .add = add_id, .wide = true},
-	{.name = "asked", .title = "ASKED", .add = add_asked, .turn = 5, .number = true},
-	{.name = "died", .title = "DIED", .add = add_died, .turn = 3, .number = true},
-	{.name = "empty", .title = "EMPTY", .add = add_empty, .turn = 2, .number = true},
-	{.name = "took", .title = "TOOK", .add = add_took, .turn = 6, .number = true},
-	{.name = "grace", .title = "GRACE", .add = add_grace, .turn = 4, .number = true},
-	{.name = "margin", .title = "MARGIN", .add = add_margin, .turn = 7, .number = true},
-	{.name = "outcome", .title = "OUTCOME", .add = add_outcome},
-	{.name = "note", .title = "NOTE", .add = add_note, .least = 20, .continues = true},
+	{"group", .of = stop_of, GRID_AT(add_group, struct account_stop, group),
+	 GRID_KNOWN(struct account_stop, group_known), .turn = 1, .number = true, .optional = true},
+	{"container", .add = add_container, .least = 20, .keep_end = true},
+	{"id", .of = record_of, GRID_AT(grid_add_id, struct record_stop, container.id),
+	 .wide = true},
+	{"asked", .add = add_asked, .turn = 5, .number = true},
+	{"died", .add = add_died, .turn = 3, .number = true},
+	{"empty", .add = add_empty, .turn = 2, .number = true},
+	{"took", .add = add_took, .turn = 6, .number = true},
+	{"grace", .of = record_of, GRID_AT(add_grace, struct record_stop, grace), .turn = 4,
+	 .number = true},
+	{"margin", .add = add_margin, .turn = 7, .number = true},
+	{"outcome", .add = add_outcome},
+	{"note", .add = add_note, .least = 20, .continues = true},
 };
 
 const struct grid_table account_columns = {columns, sizeof(columns) / sizeof(*columns)};
@@ -197,9 +173,9 @@ struct text_line {
 	const struct buf *text;
 };
 
-static void add_label(struct grid_cell *cell, const void *row)
+static void add_label(struct grid_cell *cell, const void *value)
 {
-	buf_printf(cell->text, "  %s", ((const struct text_line *)row)->label);
+	buf_printf(cell->text, "  %s", *(const char *const *)value);
 }
 
 static void add_text(struct grid_cell *cell, const void *row)
@@ -210,8 +186,8 @@ static void add_text(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column line_columns[] = {
-	{.name = "label", .title = "", .add = add_label, .typical = 9},
-	{.name = "text", .title = "", .add = add_text, .least = 40, .continues = true},
+	{"label", .title = "", GRID_AT(add_label, struct text_line, label), .typical = 9},
+	{"text", .title = "", .add = add_text, .least = 40, .continues = true},
 };
 
 typedef void (*text_fn)(struct buf *out, const struct account_story *story);
@@ -273,9 +249,10 @@ static void add_rows(struct buf *out, const struct account_story *story,
 static void add_heading(struct buf *out, const struct account_story *story,
 			const struct grid_view *view)
 {
-	buf_adds(out, view->colour ? BOLD : "");
+	buf_adds(out, view->colour ? grid_escape(GRID_TITLE) : "");
 	account_text_heading(out, story);
-	buf_adds(out, view->colour ? RESET "\n" : "\n");
+	buf_adds(out, view->colour ? grid_escape(GRID_PLAIN) : "");
+	buf_addc(out, '\n');
 	add_lines(out, story, view);
 }
 

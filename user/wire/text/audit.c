@@ -9,34 +9,18 @@
 #include "core/stop/advice.h"
 #include "wire/text/table.h"
 
-#define RED    "\x1b[31m"
-#define YELLOW "\x1b[33m"
-
-#define SHORT_ID 12
-
-static const char *colour_of(const struct audit_record *r)
+static enum grid_style style_of(const struct audit_record *r)
 {
 	if (audit_is_deaf(&r->audit))
-		return RED;
+		return GRID_BAD;
 	return r->audit.verdict == AUDIT_UNKNOWN || r->audit.warnings & ~(1u << AUDIT_GUESSED)
-		       ? YELLOW
-		       : NULL;
+		       ? GRID_WARN
+		       : GRID_PLAIN;
 }
 
 static void add_advice(struct grid_cell *cell, const void *row)
 {
 	advice_add_short(cell->text, row);
-}
-
-static void add_pod(struct grid_cell *cell, const void *row)
-{
-	const struct record_pod *pod = &((const struct audit_record *)row)->pod;
-
-	if (pod->name && pod->namespace_) {
-		grid_text(cell, pod->namespace_);
-		buf_addc(cell->text, '/');
-	}
-	grid_text(cell, pod->name ? pod->name : pod->known ? pod->uid : NULL);
 }
 
 static void add_namespace(struct grid_cell *cell, const void *row)
@@ -53,24 +37,6 @@ static void add_workload(struct grid_cell *cell, const void *row)
 	grid_text(cell, record_workload(&r->pod, &r->container));
 }
 
-static void add_id(struct grid_cell *cell, const void *row)
-{
-	const char *id = ((const struct audit_record *)row)->container.id;
-
-	if (id)
-		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
-}
-
-static void add_container(struct grid_cell *cell, const void *row)
-{
-	const struct audit_record *r = row;
-
-	if (r->container.name)
-		grid_text(cell, r->container.name);
-	else
-		add_id(cell, row);
-}
-
 static void add_signal(struct grid_cell *cell, const void *row)
 {
 	const struct audit_record *r = row;
@@ -84,72 +50,27 @@ static void add_verdict(struct grid_cell *cell, const void *row)
 {
 	const struct audit_record *r = row;
 
-	cell->colour = colour_of(r);
+	cell->style = style_of(r);
 	buf_adds(cell->text, audit_verdict_name(r->audit.verdict));
 }
 
-static void add_why(struct grid_cell *cell, const void *row)
-{
-	buf_adds(cell->text, audit_reason_name(((const struct audit_record *)row)->audit.reason));
-}
-
-static void add_pid(struct grid_cell *cell, const void *row)
-{
-	const struct audit_record *r = row;
-
-	if (!r->seen)
-		return;
-	buf_add_u64(cell->text, r->process.pid);
-	cell->key = r->process.pid;
-}
-
-static void add_comm(struct grid_cell *cell, const void *row)
-{
-	const struct audit_record *r = row;
-
-	grid_text(cell, r->seen ? r->process.comm : NULL);
-}
-
-static void add_runtime(struct grid_cell *cell, const void *row)
-{
-	const struct audit_record *r = row;
-
-	if (r->container.runtime != CGPATH_RT_UNKNOWN)
-		grid_text(cell, cgpath_runtime_name(r->container.runtime));
-}
-
-static void add_image(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct audit_record *)row)->container.image);
-}
-
 static const struct grid_column columns[] = {
-	{.name = "namespace",
-	 .title = "NAMESPACE",
-	 .add = add_namespace,
-	 .turn = 1,
-	 .optional = true},
-	{.name = "pod",
-	 .title = "POD",
-	 .add = add_pod,
-	 .least = 12,
-	 .keep_end = true,
-	 .optional = true},
-	{.name = "container",
-	 .title = "CONTAINER",
-	 .add = add_container,
-	 .least = 12,
-	 .keep_end = true},
-	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .wide = true},
-	{.name = "id", .title = "ID", .add = add_id, .wide = true},
-	{.name = "runtime", .title = "RUNTIME", .add = add_runtime, .wide = true},
-	{.name = "image", .title = "IMAGE", .add = add_image, .wide = true},
-	{.name = "signal", .title = "SIGNAL", .add = add_signal, .turn = 2, .number = true},
-	{.name = "verdict", .title = "VERDICT", .add = add_verdict},
-	{.name = "why", .title = "WHY", .add = add_why, .turn = 5},
-	{.name = "pid", .title = "PID", .add = add_pid, .turn = 4, .number = true},
-	{.name = "comm", .title = "COMM", .add = add_comm, .turn = 3},
-	{.name = "advice", .title = "WHAT TO DO", .add = add_advice, .least = 20, .continues = true},
+	{"namespace", .add = add_namespace, .turn = 1, .optional = true},
+	{"pod", GRID_AT(table_add_pod, struct audit_record, pod), GRID_NAME, .optional = true},
+	{"container", GRID_AT(table_add_container, struct audit_record, container), GRID_NAME},
+	{"workload", .add = add_workload, .wide = true},
+	{"id", GRID_AT(grid_add_id, struct audit_record, container.id), .wide = true},
+	{"runtime", GRID_AT(table_add_runtime, struct audit_record, container.runtime),
+	 .wide = true},
+	{"image", GRID_TEXT(struct audit_record, container.image), .wide = true},
+	{"signal", .add = add_signal, .turn = 2, .number = true},
+	{"verdict", .add = add_verdict},
+	{"why", GRID_WORD(struct audit_record, audit.reason, audit_reason_name), .turn = 5},
+	{"pid", GRID_AT(grid_add_number, struct audit_record, process.pid),
+	 GRID_KNOWN(struct audit_record, seen), .turn = 4, .number = true},
+	{"comm", GRID_TEXT(struct audit_record, process.comm),
+	 GRID_KNOWN(struct audit_record, seen), .turn = 3},
+	{"advice", .title = "WHAT TO DO", .add = add_advice, .least = 20, .continues = true},
 };
 
 const struct grid_table audit_table = {columns, sizeof(columns) / sizeof(*columns)};

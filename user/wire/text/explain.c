@@ -15,19 +15,9 @@ struct fact {
 	const char *name, *text;
 };
 
-static void add_fact_name(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct fact *)row)->name);
-}
-
-static void add_fact_text(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct fact *)row)->text);
-}
-
 static const struct grid_column fact_columns[] = {
-	{.name = "name", .title = "", .add = add_fact_name, .typical = 9},
-	{.name = "text", .title = "", .add = add_fact_text, .least = 40, .continues = true},
+	{"name", .title = "", GRID_TEXT(struct fact, name), .typical = 9},
+	{"text", .title = "", GRID_TEXT(struct fact, text), .least = 40, .continues = true},
 };
 
 static void add_fact(struct buf *out, const char *name, const char *text,
@@ -74,11 +64,6 @@ struct rule_row {
 	enum podphase_rule rule;
 };
 
-static void add_rule(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, podphase_rule_name(((const struct rule_row *)row)->rule));
-}
-
 static void add_holds(struct grid_cell *cell, const void *row)
 {
 	const struct rule_row *r = row;
@@ -96,9 +81,9 @@ static void add_why(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column rule_columns[] = {
-	{.name = "rule", .title = "RULE", .add = add_rule},
-	{.name = "holds", .title = "HOLDS", .add = add_holds},
-	{.name = "why", .title = "WHY", .add = add_why, .least = 30, .continues = true},
+	{"rule", GRID_WORD(struct rule_row, rule, podphase_rule_name)},
+	{"holds", .add = add_holds},
+	{"why", .add = add_why, .least = 30, .continues = true},
 };
 
 static void add_rules(struct buf *out, const struct explain *e, const struct grid_view *view)
@@ -120,32 +105,37 @@ struct container_row {
 	const struct explain_container *c;
 };
 
-static void add_container(struct grid_cell *cell, const void *row)
+static const void *container_of(const void *row)
 {
-	grid_text(cell, ((const struct container_row *)row)->c->container->name);
+	return ((const struct container_row *)row)->c;
 }
 
-static void add_kind(struct grid_cell *cell, const void *row)
+static void add_container(struct grid_cell *cell, const void *value)
 {
-	grid_text(cell, explain_words_kind(((const struct container_row *)row)->c));
+	grid_text(cell, ((const struct explain_container *)value)->container->name);
 }
 
-static void add_state(struct grid_cell *cell, const void *row)
+static void add_kind(struct grid_cell *cell, const void *value)
+{
+	grid_text(cell, explain_words_kind(value));
+}
+
+static void add_state(struct grid_cell *cell, const void *value)
 {
 	_cleanup_(buf_free) struct buf state = {};
 
-	explain_words_state(&state, ((const struct container_row *)row)->c);
+	explain_words_state(&state, value);
 	grid_text(cell, buf_str(&state));
 }
 
-static void add_counts(struct grid_cell *cell, const void *row)
+static void add_counts(struct grid_cell *cell, const void *value)
 {
-	const struct explain_container *c = ((const struct container_row *)row)->c;
+	uint32_t counts = *(const uint32_t *)value;
 	const char *separator = "";
 
 	for (unsigned int i = 0; i < PODPHASE_COUNT_COUNT; i++) {
 		/* How it ended and whether it is started again is in the columns beside. */
-		if (i == PODPHASE_RESTARTABLE || !(c->view.counts >> i & 1))
+		if (i == PODPHASE_RESTARTABLE || !(counts >> i & 1))
 			continue;
 		buf_printf(cell->text, "%s%s", separator, podphase_count_name(i));
 		separator = ", ";
@@ -165,19 +155,12 @@ static void add_again(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column container_columns[] = {
-	{.name = "container",
-	 .title = "CONTAINER",
-	 .add = add_container,
-	 .least = 12,
-	 .keep_end = true},
-	{.name = "kind", .title = "KIND", .add = add_kind, .turn = 1},
-	{.name = "state", .title = "STATE", .add = add_state},
-	{.name = "counts-as", .title = "COUNTS AS", .add = add_counts},
-	{.name = "again",
-	 .title = "STARTED AGAIN",
-	 .add = add_again,
-	 .least = 16,
-	 .continues = true},
+	{"container", .of = container_of, .add = add_container, GRID_NAME},
+	{"kind", .of = container_of, .add = add_kind, .turn = 1},
+	{"state", .of = container_of, .add = add_state},
+	{"counts-as", .title = "COUNTS AS", .of = container_of,
+	 GRID_AT(add_counts, struct explain_container, view.counts)},
+	{"again", .title = "STARTED AGAIN", .add = add_again, .least = 16, .continues = true},
 };
 
 static void add_containers(struct buf *out, const struct explain *e, const struct grid_view *view)
@@ -200,14 +183,9 @@ struct condition_row {
 	const struct podobj_condition *condition;
 };
 
-static void add_condition(struct grid_cell *cell, const void *row)
+static const void *condition_of(const void *row)
 {
-	grid_text(cell, ((const struct condition_row *)row)->condition->type);
-}
-
-static void add_status(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct condition_row *)row)->condition->status);
+	return ((const struct condition_row *)row)->condition;
 }
 
 static void add_api(struct grid_cell *cell, const void *row)
@@ -219,9 +197,9 @@ static void add_api(struct grid_cell *cell, const void *row)
 	grid_text(cell, api ? api->status : NULL);
 }
 
-static void add_reason(struct grid_cell *cell, const void *row)
+static void add_reason(struct grid_cell *cell, const void *value)
 {
-	const struct podobj_condition *c = ((const struct condition_row *)row)->condition;
+	const struct podobj_condition *c = value;
 
 	grid_text(cell, c->reason);
 	if (*c->reason && *c->message)
@@ -230,10 +208,10 @@ static void add_reason(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column condition_columns[] = {
-	{.name = "condition", .title = "CONDITION", .add = add_condition},
-	{.name = "status", .title = "STATUS", .add = add_status},
-	{.name = "api", .title = "API", .add = add_api},
-	{.name = "why", .title = "WHY", .add = add_reason, .least = 30, .continues = true},
+	{"condition", .of = condition_of, GRID_TEXT(struct podobj_condition, type)},
+	{"status", .of = condition_of, GRID_TEXT(struct podobj_condition, status)},
+	{"api", .add = add_api},
+	{"why", .of = condition_of, .add = add_reason, .least = 30, .continues = true},
 };
 
 static void add_conditions(struct buf *out, const struct explain *e, const struct grid_view *view)

@@ -11,20 +11,18 @@
 #include "base/time.h"
 #include "base/utf8.h"
 
-#define BOLD  "\033[1m"
-#define RESET "\033[0m"
-
 #define GAP	  2
 /* A wider cell does not widen its column where there is no limit: one name must not push the rows
  * of all others apart. */
 #define PAD_MAX	  128
 #define NAME_MOST 40 /* of a name where room is short, on terminals of up to 120 columns */
+#define SHORT_ID  12
 
 /* Cells are strings, one behind the other in text. */
 struct grid_row {
 	struct buf text;
 	size_t begin[GRID_CELLS_MAX];
-	const char *colour[GRID_CELLS_MAX];
+	enum grid_style style[GRID_CELLS_MAX];
 	int64_t key[GRID_CELLS_MAX];
 	size_t order;
 };
@@ -191,6 +189,11 @@ static size_t line_of(const char *text, size_t width)
 	return n > 0 ? n : most;
 }
 
+static unsigned int title_columns(const struct grid_column *column)
+{
+	return columns_of(column->title ? column->title : column->name);
+}
+
 static void add_wrapped(struct buf *out, const char *text, size_t width, size_t indent)
 {
 	for (;;) {
@@ -209,10 +212,51 @@ static void add_wrapped(struct buf *out, const char *text, size_t width, size_t 
 	}
 }
 
+const char *grid_escape(enum grid_style style)
+{
+	static const char *const escapes[GRID_STYLES] = {
+		[GRID_PLAIN] = "\033[0m",    [GRID_TITLE] = "\033[1m", [GRID_DIM] = "\033[2m",
+		[GRID_GOOD] = "\033[32m",    [GRID_WARN] = "\033[33m", [GRID_BAD] = "\033[31m",
+		[GRID_ALARM] = "\033[1;31m",
+	};
+
+	return escapes[style];
+}
+
+/* --- values ------------------------------------------------------------------------------------ */
+
 void grid_text(struct grid_cell *cell, const char *text)
 {
 	if (text)
 		utf8_add_visible(cell->text, text, strlen(text));
+}
+
+void grid_add_text(struct grid_cell *cell, const void *value)
+{
+	grid_text(cell, *(const char *const *)value);
+}
+
+void grid_add_id(struct grid_cell *cell, const void *value)
+{
+	const char *id = *(const char *const *)value;
+
+	if (id)
+		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
+}
+
+void grid_add_word(struct grid_cell *cell, const void *value)
+{
+	grid_text(cell, cell->column->word(*(const unsigned int *)value));
+}
+
+void grid_add_number(struct grid_cell *cell, const void *value)
+{
+	uint32_t number = *(const uint32_t *)value;
+
+	if (!number)
+		return;
+	buf_add_u64(cell->text, number);
+	cell->key = number;
 }
 
 static int64_t zone_of(const struct grid_view *view, int64_t wall_ns)
@@ -230,8 +274,9 @@ static void format_local(const struct grid_cell *cell, int64_t wall_ns,
 	rfc3339_format(local_ns, ret);
 }
 
-void grid_time(struct grid_cell *cell, int64_t wall_ns)
+void grid_add_time(struct grid_cell *cell, const void *value)
 {
+	int64_t wall_ns = *(const int64_t *)value;
 	int64_t zone_s = zone_of(cell->view, wall_ns), minutes = llabs(zone_s) / 60;
 	char text[RFC3339_SIZE];
 
@@ -247,8 +292,9 @@ void grid_time(struct grid_cell *cell, int64_t wall_ns)
 	cell->key = wall_ns;
 }
 
-void grid_day(struct grid_cell *cell, int64_t wall_ns)
+void grid_add_day(struct grid_cell *cell, const void *value)
 {
+	int64_t wall_ns = *(const int64_t *)value;
 	char text[RFC3339_SIZE];
 
 	format_local(cell, wall_ns, text);
@@ -296,15 +342,30 @@ static void measure(struct grid *grid, size_t cell, const char *text)
 	grid->filled[cell] |= !is_nothing(text);
 }
 
+/* NULL: it is not known. */
+static const void *value_of(const struct grid_column *column, const void *row)
+{
+	const char *object = column->of ? column->of(row) : row;
+
+	if (!object || (column->known && !*(const bool *)(object + column->known - 1)))
+		return NULL;
+	return object + column->at;
+}
+
 static void fill(const struct grid *grid, struct grid_row *row, const void *of)
 {
 	for (size_t i = 0; i < grid->n_cells; i++) {
-		struct grid_cell cell = {
-			.text = &row->text, .key = GRID_NO_KEY, .view = &grid->view};
+		const struct grid_column *column = column_of(grid, i);
+		const void *value = value_of(column, of);
+		struct grid_cell cell = {.text = &row->text,
+					 .key = GRID_NO_KEY,
+					 .view = &grid->view,
+					 .column = column};
 
 		row->begin[i] = row->text.len;
-		column_of(grid, i)->add(&cell, of);
-		row->colour[i] = cell.colour;
+		if (value)
+			column->add(&cell, value);
+		row->style[i] = cell.style;
 		row->key[i] = cell.key;
 		buf_addc(&row->text, '\0');
 	}
@@ -447,7 +508,7 @@ static void begin_layout(const struct grid *grid, struct layout *ret)
 		if (grid->view.live)
 			ret->width[i] = wider(ret->width[i], column->typical);
 		if (!grid->view.no_titles)
-			ret->width[i] = wider(ret->width[i], columns_of(column->title));
+			ret->width[i] = wider(ret->width[i], title_columns(column));
 	}
 	find_last(grid, ret);
 }
@@ -469,7 +530,7 @@ static void shorten_column(const struct grid *grid, struct layout *l, size_t cel
 	if (grid->view.live)
 		width = wider(width, column->typical_short);
 	if (!grid->view.no_titles)
-		width = wider(width, columns_of(column->title));
+		width = wider(width, title_columns(column));
 	l->is_short[cell] = true;
 	l->width[cell] = width;
 }
@@ -593,11 +654,22 @@ static unsigned int add_text(struct buf *out, const struct grid *grid, const str
 	return out->error ? 0 : columns_of(buf_str(out) + begin);
 }
 
+static const char *title_of(const struct grid_column *column, struct buf *copy)
+{
+	if (column->title)
+		return column->title;
+	buf_reset(copy);
+	for (const char *at = column->name; *at; at++)
+		buf_addc(copy, *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at);
+	return buf_str(copy);
+}
+
 /* The row's text, or the title if row is NULL; copy may hold it. */
 static const char *text_of(const struct grid *grid, const struct layout *l,
 			   const struct grid_row *row, size_t cell, struct buf *copy)
 {
-	const char *text = row ? row->text.data + row->begin[cell] : column_of(grid, cell)->title;
+	const struct grid_column *column = column_of(grid, cell);
+	const char *text = row ? row->text.data + row->begin[cell] : title_of(column, copy);
 
 	if (!*text && cell != l->last)
 		return "-";
@@ -605,7 +677,7 @@ static const char *text_of(const struct grid *grid, const struct layout *l,
 		return text;
 	buf_reset(copy);
 	buf_adds(copy, text);
-	column_of(grid, cell)->shorten(copy);
+	column->shorten(copy);
 	return buf_str(copy);
 }
 
@@ -617,20 +689,21 @@ static void add_line(struct buf *out, const struct grid *grid, const struct layo
 	unsigned int owed = 0, indent = 0, width;
 
 	for (size_t i = 0; i < grid->n; i++) {
-		const char *text, *colour = row ? row->colour[i] : BOLD;
+		enum grid_style style = row ? row->style[i] : GRID_TITLE;
+		const char *text;
 
 		if (!is_shown(l, i))
 			continue;
 		text = text_of(grid, l, row, i, &copy);
 		if (!grid->view.colour || !*text)
-			colour = NULL;
+			style = GRID_PLAIN;
 		for (; owed > 0 && *text; owed--)
 			buf_addc(out, ' ');
-		if (colour)
-			buf_adds(out, colour);
+		if (style != GRID_PLAIN)
+			buf_adds(out, grid_escape(style));
 		width = add_text(out, grid, l, i, text, indent);
-		if (colour)
-			buf_adds(out, RESET);
+		if (style != GRID_PLAIN)
+			buf_adds(out, grid_escape(GRID_PLAIN));
 		owed += l->gap + (width < l->width[i] ? l->width[i] - width : 0);
 		indent += l->gap + l->width[i];
 	}

@@ -46,18 +46,40 @@ struct grid_view {
 	int32_t (*zone)(int64_t wall_s);
 };
 
-/* What a column writes a row's value into. */
-struct grid_cell {
-	struct buf *text;   /* printable, and each character takes one column of a terminal */
-	const char *colour; /* an escape sequence; NULL: none */
-	int64_t key;	    /* what a column of numbers is sorted by; GRID_NO_KEY: unknown */
-	const struct grid_view *view;
+/* How a text stands out in a view that has colours, and on the screen of graced top. */
+enum grid_style {
+	GRID_PLAIN,
+	GRID_TITLE,
+	GRID_DIM,
+	GRID_GOOD,
+	GRID_WARN,
+	GRID_BAD,
+	GRID_ALARM,
+	GRID_BAR,   /* of a screen alone: its first and last line */
+	GRID_FOCUS, /* ... the title of the section that keys scroll and sort */
+	GRID_STYLES,
 };
 
+/* What a column writes a row's value into. */
+struct grid_cell {
+	struct buf *text; /* printable, and each character takes one column of a terminal */
+	enum grid_style style;
+	int64_t key; /* what a column of numbers is sorted by; GRID_NO_KEY: unknown */
+	const struct grid_view *view;
+	const struct grid_column *column;
+};
+
+/* A column is a name, a value by its place and what writes such values, and its widths. */
 struct grid_column {
 	const char *name;  /* in lists of columns */
-	const char *title; /* "": all titles of the table are, and it is shown without them */
-	void (*add)(struct grid_cell *cell, const void *row);
+	const char *title; /* NULL: the name in capitals; "": all titles of the table are, and it is
+			    * shown without them */
+	void (*add)(struct grid_cell *cell, const void *value);
+	/* What of a row the value is in; NULL: the row. Where it returns NULL nothing is known. */
+	const void *(*of)(const void *row);
+	size_t at;    /* the value's place in that; 0: all of it, or what comes first */
+	size_t known; /* 1 + the place of a bool, false: it is not known; 0: it may be known */
+	const char *(*word)(unsigned int value); /* of grid_add_word() */
 	/* Makes a text of it shorter; NULL: cannot be. */
 	void (*shorten)(struct buf *text);
 	unsigned int typical, typical_short; /* widths that most rows need, for a live table */
@@ -70,6 +92,23 @@ struct grid_column {
 	bool number;	    /* sorted by the cells' keys */
 	bool runs;	    /* a time that goes on by itself: what it is changes no row */
 };
+
+/* What rows of columns consist of. A text and a word do not compile unless the member is a text,
+ * or of the enum that the words are of. */
+#define GRID_AT(function, type, member) .add = function, .at = offsetof(type, member)
+#define GRID_TYPE(type, member)		__typeof__(((type *)NULL)->member)
+#define GRID_TEXT(type, member)        \
+	.add = grid_add_text,          \
+	.at = offsetof(type, member) / \
+	      __builtin_types_compatible_p(GRID_TYPE(type, member), const char *)
+#define GRID_WORD(type, member, names)                                            \
+	.add = grid_add_word, .word = names,                                      \
+	.at = offsetof(type, member) /                                            \
+	      __builtin_types_compatible_p(const char *(GRID_TYPE(type, member)), \
+					   __typeof__(names))
+#define GRID_KNOWN(type, member) .known = 1 + offsetof(type, member)
+/* A column of names that may be cut. */
+#define GRID_NAME		 .least = 12, .keep_end = true
 
 struct grid_table {
 	const struct grid_column *columns;
@@ -124,12 +163,22 @@ void grid_add_titles(struct grid *grid);
  * stick in out. */
 int grid_flush(struct grid *grid, struct buf *out);
 
-/* For columns: a text that may be hostile, as utf8_add_visible() shows it; nothing for NULL. */
+/* The escape sequence of a style; of GRID_PLAIN the one that ends any other. */
+const char *grid_escape(enum grid_style style);
+
+/* Adds a text that may be hostile, as utf8_add_visible() shows it; nothing for NULL. */
 void grid_text(struct grid_cell *cell, const char *text);
 
-/* Adds the time of day, with milliseconds and the offset of its zone: "15:04:05.123Z",
- * "16:04:05.123+01"; or the day: "2026-11-21". */
-void grid_time(struct grid_cell *cell, int64_t wall_ns);
-void grid_day(struct grid_cell *cell, int64_t wall_ns);
+/* For columns, by the type of their value: a text (const char *) and the first characters of one,
+ * which are enough of an id; the word for an enum; a uint32_t, 0 being unknown. */
+void grid_add_text(struct grid_cell *cell, const void *value);
+void grid_add_id(struct grid_cell *cell, const void *value);
+void grid_add_word(struct grid_cell *cell, const void *value);
+void grid_add_number(struct grid_cell *cell, const void *value);
+
+/* An int64_t of nanoseconds since 1970: the time of day, with milliseconds and the offset of its
+ * zone: "15:04:05.123Z", "16:04:05.123+01"; and the day: "2026-11-21". */
+void grid_add_time(struct grid_cell *cell, const void *value);
+void grid_add_day(struct grid_cell *cell, const void *value);
 
 #endif

@@ -13,9 +13,19 @@
 #define SHORT_UNTIL 1000 /* seconds, which are shown as such and as a range */
 
 #define N_COLUMNS(columns) (sizeof(columns) / sizeof(*(columns)))
+/* Of columns of a struct podobj_pod. */
+#define UID		   GRID_TEXT(struct podobj_pod, uid), .wide = true
+#define PRIORITY                                            \
+	GRID_AT(add_priority, struct podobj_pod, priority), \
+		GRID_KNOWN(struct podobj_pod, has_priority), .turn = 1, .number = true
+#define GRACE                                             \
+	GRID_AT(add_seconds, struct podobj_pod, grace_s), \
+		GRID_KNOWN(struct podobj_pod, has_grace), .number = true
 
-static void add_name(struct grid_cell *cell, const struct podobj_pod *pod)
+static void add_pod(struct grid_cell *cell, const void *value)
 {
+	const struct podobj_pod *pod = value;
+
 	grid_text(cell, pod->namespace_);
 	if (*pod->namespace_)
 		buf_addc(cell->text, '/');
@@ -64,33 +74,24 @@ static uint32_t causes(uint32_t stuck)
 	return stuck;
 }
 
-static void add_stuck(struct buf *cell, uint32_t stuck)
+static void add_stuck(struct grid_cell *cell, const void *value)
 {
+	uint32_t stuck = *(const uint32_t *)value;
 	const char *separator = "";
 
 	if (!stuck)
-		buf_addc(cell, '-');
+		buf_addc(cell->text, '-');
 	for (unsigned int i = 0; i < NODEFAIL_STUCK_COUNT; i++) {
 		if (!(causes(stuck) >> i & 1))
 			continue;
-		buf_printf(cell, "%s%s", separator, nodefail_stuck_name(i));
+		buf_printf(cell->text, "%s%s", separator, nodefail_stuck_name(i));
 		separator = ",";
 	}
 }
 
-static const struct podobj_pod *pod_of(const void *row)
+static const void *pod_of(const void *row)
 {
 	return ((const struct nodeplan_pod *)row)->pod;
-}
-
-static void add_pod(struct grid_cell *cell, const void *row)
-{
-	add_name(cell, pod_of(row));
-}
-
-static void add_uid(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, pod_of(row)->uid);
 }
 
 static void add_owner(struct grid_cell *cell, const void *row)
@@ -100,20 +101,12 @@ static void add_owner(struct grid_cell *cell, const void *row)
 	grid_text(cell, p->dies.maker == NODEFAIL_STATIC ? "static" : p->pod->owner_kind);
 }
 
-static void add_owner_name(struct grid_cell *cell, const void *row)
+static void add_moment(struct grid_cell *cell, const void *value)
 {
-	grid_text(cell, pod_of(row)->owner);
-}
+	const struct nodefail_span *span = value;
 
-static void add_moment(struct grid_cell *cell, struct nodefail_span span)
-{
-	add_span(cell->text, span);
-	cell->key = span.never ? GRID_NO_KEY : key_of_seconds(span.from_s);
-}
-
-static void add_unready(struct grid_cell *cell, const void *row)
-{
-	add_moment(cell, ((const struct nodeplan_pod *)row)->dies.unready);
+	add_span(cell->text, *span);
+	cell->key = span->never ? GRID_NO_KEY : key_of_seconds(span->from_s);
 }
 
 /* A pod that is being deleted was asked, and may have been replaced, before the node fell silent. */
@@ -121,7 +114,7 @@ static void add_since(struct grid_cell *cell, const struct nodeplan_pod *pod,
 		      struct nodefail_span span)
 {
 	if (!pod->pod->deleting || span.never || span.to_s != 0) {
-		add_moment(cell, span);
+		add_moment(cell, &span);
 		return;
 	}
 	buf_adds(cell->text, "before");
@@ -145,26 +138,18 @@ static void add_replaced(struct grid_cell *cell, const void *row)
 		add_since(cell, p, p->dies.replaced);
 }
 
-static void add_gone(struct grid_cell *cell, const void *row)
-{
-	add_moment(cell, ((const struct nodeplan_pod *)row)->dies.gone);
-}
-
-static void add_why_stuck(struct grid_cell *cell, const void *row)
-{
-	add_stuck(cell->text, ((const struct nodeplan_pod *)row)->dies.stuck);
-}
-
 static const struct grid_column dies_columns[] = {
-	{.name = "pod", .title = "POD", .add = add_pod, .least = 12, .keep_end = true},
-	{.name = "uid", .title = "UID", .add = add_uid, .wide = true},
-	{.name = "owner", .title = "OWNER", .add = add_owner, .turn = 1},
-	{.name = "owner-name", .title = "OWNER-NAME", .add = add_owner_name, .wide = true},
-	{.name = "unready", .title = "UNREADY", .add = add_unready, .turn = 2, .number = true},
-	{.name = "asked", .title = "ASKED", .add = add_asked_at, .turn = 3, .number = true},
-	{.name = "replaced", .title = "REPLACED", .add = add_replaced, .number = true},
-	{.name = "gone", .title = "GONE", .add = add_gone, .turn = 4, .number = true},
-	{.name = "stuck", .title = "STUCK", .add = add_why_stuck, .least = 16, .continues = true},
+	{"pod", .of = pod_of, .add = add_pod, GRID_NAME},
+	{"uid", .of = pod_of, UID},
+	{"owner", .add = add_owner, .turn = 1},
+	{"owner-name", .of = pod_of, GRID_TEXT(struct podobj_pod, owner), .wide = true},
+	{"unready", GRID_AT(add_moment, struct nodeplan_pod, dies.unready), .turn = 2,
+	 .number = true},
+	{"asked", .add = add_asked_at, .turn = 3, .number = true},
+	{"replaced", .add = add_replaced, .number = true},
+	{"gone", GRID_AT(add_moment, struct nodeplan_pod, dies.gone), .turn = 4, .number = true},
+	{"stuck", GRID_AT(add_stuck, struct nodeplan_pod, dies.stuck), .least = 16,
+	 .continues = true},
 };
 
 const struct grid_table plan_columns = {dies_columns, N_COLUMNS(dies_columns)};
@@ -258,12 +243,11 @@ static void add_ns(struct buf *out, uint64_t ns)
 		buf_adds(out, duration_format(ns > INT64_MAX ? INT64_MAX : ns, text));
 }
 
-static void add_seconds(struct grid_cell *cell, bool known, int64_t seconds)
+static void add_seconds(struct grid_cell *cell, const void *value)
 {
+	int64_t seconds = *(const int64_t *)value;
 	uint64_t ns;
 
-	if (!known)
-		return;
 	cell->key = key_of_seconds(seconds);
 	if (seconds < 0)
 		buf_printf(cell->text, "%" PRId64 "s", seconds);
@@ -285,8 +269,10 @@ static void add_start(struct buf *out, const struct shutview_group *group)
 }
 
 /* How long it is waited for in vain. */
-static void add_wasted(struct grid_cell *cell, const struct shutview_pod *p)
+static void add_wasted(struct grid_cell *cell, const void *value)
 {
+	const struct shutview_pod *p = value;
+
 	if (p->over || p->hearing == SHUTVIEW_HEARING_UNKNOWN)
 		return;
 	if (p->hearing == SHUTVIEW_DEAF)
@@ -296,8 +282,9 @@ static void add_wasted(struct grid_cell *cell, const struct shutview_pod *p)
 	cell->key = p->hearing == SHUTVIEW_DEAF ? key_of_ns(p->wasted_ns) : -1;
 }
 
-static void add_notes(struct buf *cell, const struct shutview_pod *p)
+static void add_notes(struct grid_cell *cell, const void *value)
 {
+	const struct shutview_pod *p = value;
 	const struct {
 		bool is;
 		const char *word;
@@ -313,16 +300,36 @@ static void add_notes(struct buf *cell, const struct shutview_pod *p)
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
 		if (!notes[i].is)
 			continue;
-		buf_printf(cell, "%s%s", separator, notes[i].word);
+		buf_printf(cell->text, "%s%s", separator, notes[i].word);
 		separator = ",";
 	}
 	if (!*separator)
-		buf_addc(cell, '-');
+		buf_addc(cell->text, '-');
 }
 
-static const struct shutview_group *group_of(const struct view_row *row)
+static const void *planned_of(const void *row)
 {
-	return row->pod->over ? NULL : &row->view->groups[row->pod->group];
+	return ((const struct view_row *)row)->pod;
+}
+
+static const void *planned_pod_of(const void *row)
+{
+	return ((const struct view_row *)row)->pod->pod;
+}
+
+/* NULL: nothing is planned for it. */
+static const void *living_of(const void *row)
+{
+	const struct view_row *r = row;
+
+	return r->pod->over ? NULL : r->pod;
+}
+
+static const void *group_of(const void *row)
+{
+	const struct view_row *r = row;
+
+	return r->pod->over ? NULL : &r->view->groups[r->pod->group];
 }
 
 static void add_group(struct grid_cell *cell, const void *row)
@@ -335,93 +342,44 @@ static void add_group(struct grid_cell *cell, const void *row)
 	buf_printf(cell->text, "%" PRId64, cell->key);
 }
 
-static void add_starts(struct grid_cell *cell, const void *row)
+static void add_starts(struct grid_cell *cell, const void *value)
 {
-	const struct shutview_group *group = group_of(row);
+	const struct shutview_group *group = value;
 
-	if (!group)
-		return;
 	add_start(cell->text, group);
 	cell->key = key_of_ns(group->latest_ns);
 }
 
-static void add_deadline(struct grid_cell *cell, const void *row)
+static void add_deadline(struct grid_cell *cell, const void *value)
 {
-	const struct shutview_group *group = group_of(row);
+	uint64_t ns = *(const uint64_t *)value;
 
-	if (!group)
-		return;
 	buf_addc(cell->text, '+');
-	add_ns(cell->text, group->deadline_ns);
-	cell->key = key_of_ns(group->deadline_ns);
+	add_ns(cell->text, ns);
+	cell->key = key_of_ns(ns);
 }
 
-static void add_priority_of(struct grid_cell *cell, const struct podobj_pod *pod)
+static void add_priority(struct grid_cell *cell, const void *value)
 {
-	if (!pod->has_priority)
-		return;
-	buf_printf(cell->text, "%" PRId64, pod->priority);
-	cell->key = pod->priority;
-}
-
-static void add_view_pod(struct grid_cell *cell, const void *row)
-{
-	add_name(cell, ((const struct view_row *)row)->pod->pod);
-}
-
-static void add_view_uid(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct view_row *)row)->pod->pod->uid);
-}
-
-static void add_priority(struct grid_cell *cell, const void *row)
-{
-	add_priority_of(cell, ((const struct view_row *)row)->pod->pod);
-}
-
-static void add_grace(struct grid_cell *cell, const void *row)
-{
-	const struct podobj_pod *pod = ((const struct view_row *)row)->pod->pod;
-
-	add_seconds(cell, pod->has_grace, pod->grace_s);
-}
-
-static void add_override(struct grid_cell *cell, const void *row)
-{
-	const struct shutview_pod *p = ((const struct view_row *)row)->pod;
-
-	add_seconds(cell, !p->over, p->override_s);
-}
-
-static void add_stop(struct grid_cell *cell, const void *row)
-{
-	const struct shutview_pod *p = ((const struct view_row *)row)->pod;
-
-	add_seconds(cell, !p->over, p->stop_s);
-}
-
-static void add_deaf(struct grid_cell *cell, const void *row)
-{
-	add_wasted(cell, ((const struct view_row *)row)->pod);
-}
-
-static void add_note(struct grid_cell *cell, const void *row)
-{
-	add_notes(cell->text, ((const struct view_row *)row)->pod);
+	cell->key = *(const int64_t *)value;
+	buf_printf(cell->text, "%" PRId64, cell->key);
 }
 
 static const struct grid_column view_columns[] = {
-	{.name = "group", .title = "GROUP", .add = add_group, .turn = 4, .number = true},
-	{.name = "starts", .title = "STARTS", .add = add_starts, .turn = 3, .number = true},
-	{.name = "deadline", .title = "DEADLINE", .add = add_deadline, .turn = 6, .number = true},
-	{.name = "pod", .title = "POD", .add = add_view_pod, .least = 12, .keep_end = true},
-	{.name = "uid", .title = "UID", .add = add_view_uid, .wide = true},
-	{.name = "priority", .title = "PRIORITY", .add = add_priority, .turn = 1, .number = true},
-	{.name = "grace", .title = "GRACE", .add = add_grace, .turn = 5, .number = true},
-	{.name = "override", .title = "OVERRIDE", .add = add_override, .turn = 2, .number = true},
-	{.name = "stop", .title = "STOP", .add = add_stop, .number = true},
-	{.name = "deaf", .title = "DEAF", .add = add_deaf, .number = true},
-	{.name = "note", .title = "NOTE", .add = add_note, .least = 10, .continues = true},
+	{"group", .add = add_group, .turn = 4, .number = true},
+	{"starts", .of = group_of, .add = add_starts, .turn = 3, .number = true},
+	{"deadline", .of = group_of, GRID_AT(add_deadline, struct shutview_group, deadline_ns),
+	 .turn = 6, .number = true},
+	{"pod", .of = planned_pod_of, .add = add_pod, GRID_NAME},
+	{"uid", .of = planned_pod_of, UID},
+	{"priority", .of = planned_pod_of, PRIORITY},
+	{"grace", .of = planned_pod_of, GRACE, .turn = 5},
+	{"override", .of = living_of, GRID_AT(add_seconds, struct shutview_pod, override_s),
+	 .turn = 2, .number = true},
+	{"stop", .of = living_of, GRID_AT(add_seconds, struct shutview_pod, stop_s),
+	 .number = true},
+	{"deaf", .of = planned_of, .add = add_wasted, .number = true},
+	{"note", .of = planned_of, .add = add_notes, .least = 10, .continues = true},
 };
 
 const struct grid_table shutview_columns = {view_columns, N_COLUMNS(view_columns)};
@@ -548,63 +506,42 @@ static bool is_cut(const struct drain_pod *p, enum shutview_cut cut)
 	return p->part <= DRAIN_DELETING && p->view.cut == cut;
 }
 
-static void add_drain_notes(struct buf *cell, const struct drain_pod *p)
+static void add_drain_notes(struct grid_cell *cell, const void *value)
 {
+	const struct drain_pod *p = value;
 	const char *separator = "";
 
 	if (is_cut(p, SHUTVIEW_CUT_SHORT) || is_cut(p, SHUTVIEW_CUT_UNKNOWN)) {
-		buf_adds(cell, p->view.cut == SHUTVIEW_CUT_SHORT ? "cut-short" : "maybe-cut");
+		buf_adds(cell->text, p->view.cut == SHUTVIEW_CUT_SHORT ? "cut-short" : "maybe-cut");
 		separator = ",";
 	}
 	if (p->part != DRAIN_DELETE)
-		buf_printf(cell, "%s%s", separator, drain_part_name(p->part));
+		buf_printf(cell->text, "%s%s", separator, drain_part_name(p->part));
 	else if (!*separator)
-		buf_addc(cell, '-');
+		buf_addc(cell->text, '-');
 }
 
-static void add_by(struct grid_cell *cell, const void *row)
+static const void *drained_of(const void *row)
+{
+	return ((const struct drain_row *)row)->pod;
+}
+
+static const void *drained_pod_of(const void *row)
+{
+	return ((const struct drain_row *)row)->pod->view.pod;
+}
+
+/* NULL: it is not deleted with a group. */
+static const void *drain_group_of(const void *row)
 {
 	const struct drain_row *r = row;
-	uint64_t by_ns;
 
-	if (r->pod->part != DRAIN_DELETE)
-		return;
-	by_ns = r->drain->groups[r->pod->view.group].by_ns;
-	buf_addc(cell->text, '+');
-	add_ns(cell->text, by_ns);
-	cell->key = key_of_ns(by_ns);
+	return r->pod->part == DRAIN_DELETE ? &r->drain->groups[r->pod->view.group] : NULL;
 }
 
-static const struct shutview_pod *drain_view(const void *row)
+static void add_needs(struct grid_cell *cell, const void *value)
 {
-	return &((const struct drain_row *)row)->pod->view;
-}
-
-static void add_drain_pod(struct grid_cell *cell, const void *row)
-{
-	add_name(cell, drain_view(row)->pod);
-}
-
-static void add_drain_uid(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, drain_view(row)->pod->uid);
-}
-
-static void add_drain_priority(struct grid_cell *cell, const void *row)
-{
-	add_priority_of(cell, drain_view(row)->pod);
-}
-
-static void add_drain_grace(struct grid_cell *cell, const void *row)
-{
-	const struct podobj_pod *pod = drain_view(row)->pod;
-
-	add_seconds(cell, pod->has_grace, pod->grace_s);
-}
-
-static void add_needs(struct grid_cell *cell, const void *row)
-{
-	const struct drain_pod *p = ((const struct drain_row *)row)->pod;
+	const struct drain_pod *p = value;
 
 	if (!p->need_known || p->part > DRAIN_DELETING)
 		return;
@@ -612,29 +549,16 @@ static void add_needs(struct grid_cell *cell, const void *row)
 	cell->key = key_of_ns(p->need_ns);
 }
 
-static void add_drain_deaf(struct grid_cell *cell, const void *row)
-{
-	add_wasted(cell, drain_view(row));
-}
-
-static void add_drain_note(struct grid_cell *cell, const void *row)
-{
-	add_drain_notes(cell->text, ((const struct drain_row *)row)->pod);
-}
-
 static const struct grid_column drain_list[] = {
-	{.name = "by", .title = "BY", .add = add_by, .number = true},
-	{.name = "pod", .title = "POD", .add = add_drain_pod, .least = 12, .keep_end = true},
-	{.name = "uid", .title = "UID", .add = add_drain_uid, .wide = true},
-	{.name = "priority",
-	 .title = "PRIORITY",
-	 .add = add_drain_priority,
-	 .turn = 1,
+	{"by", .of = drain_group_of, GRID_AT(add_deadline, struct drain_group, by_ns),
 	 .number = true},
-	{.name = "grace", .title = "GRACE", .add = add_drain_grace, .turn = 2, .number = true},
-	{.name = "needs", .title = "NEEDS", .add = add_needs, .turn = 3, .number = true},
-	{.name = "deaf", .title = "DEAF", .add = add_drain_deaf, .number = true},
-	{.name = "note", .title = "NOTE", .add = add_drain_note, .least = 10, .continues = true},
+	{"pod", .of = drained_pod_of, .add = add_pod, GRID_NAME},
+	{"uid", .of = drained_pod_of, UID},
+	{"priority", .of = drained_pod_of, PRIORITY},
+	{"grace", .of = drained_pod_of, GRACE, .turn = 2},
+	{"needs", .of = drained_of, .add = add_needs, .turn = 3, .number = true},
+	{"deaf", .of = drained_of, GRID_AT(add_wasted, struct drain_pod, view), .number = true},
+	{"note", .of = drained_of, .add = add_drain_notes, .least = 10, .continues = true},
 };
 
 const struct grid_table drain_columns = {drain_list, N_COLUMNS(drain_list)};

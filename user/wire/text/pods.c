@@ -5,13 +5,9 @@
 #include "base/duration.h"
 #include "base/time.h"
 
-#define RED    "\x1b[31m"
-#define YELLOW "\x1b[33m"
-#define DIM    "\x1b[2m"
-
-static void add_pod(struct grid_cell *cell, const void *row)
+static void add_pod(struct grid_cell *cell, const void *value)
 {
-	const struct podview *v = &((const struct pods_record *)row)->view;
+	const struct podview *v = value;
 
 	if (v->namespace_ && v->name) {
 		grid_text(cell, v->namespace_);
@@ -20,30 +16,15 @@ static void add_pod(struct grid_cell *cell, const void *row)
 	grid_text(cell, v->name ? v->name : v->uid);
 }
 
-static void add_uid(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct pods_record *)row)->view.uid);
-}
-
-static void add_workload(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, ((const struct pods_record *)row)->view.workload);
-}
-
-static void add_qos(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, cgpath_qos_name(((const struct pods_record *)row)->view.qos));
-}
-
 static void add_state(struct grid_cell *cell, const void *row)
 {
 	const struct pods_record *r = row;
 
 	grid_text(cell, pods_record_state(r));
 	if (r->gone || r->view.stage == POD_STAGE_FINISHED)
-		cell->colour = DIM;
+		cell->style = GRID_DIM;
 	else if (r->view.stage != POD_STAGE_SYNC)
-		cell->colour = YELLOW;
+		cell->style = GRID_WARN;
 }
 
 static void add_since(struct grid_cell *cell, const void *row)
@@ -59,18 +40,18 @@ static void add_since(struct grid_cell *cell, const void *row)
 	cell->key = (int64_t)(age_ns & INT64_MAX);
 }
 
-static void add_running(struct grid_cell *cell, const void *row)
+static void add_running(struct grid_cell *cell, const void *value)
 {
-	const struct podview *v = &((const struct pods_record *)row)->view;
+	const struct podview *v = value;
 
 	buf_printf(cell->text, "%u/%u", v->running, v->containers);
 	cell->key = v->running;
 }
 
 /* Whole seconds as they are written elsewhere: "30s" and not "30.0s". */
-static void add_grace(struct grid_cell *cell, const void *row)
+static void add_grace(struct grid_cell *cell, const void *value)
 {
-	uint64_t ns = ((const struct pods_record *)row)->view.grace_ns;
+	uint64_t ns = *(const uint64_t *)value;
 	char text[DURATION_SIZE];
 
 	if (!ns)
@@ -91,19 +72,16 @@ static void add_left(struct grid_cell *cell, const void *row)
 	if (r->gone || !pods_record_left(r, &left))
 		return;
 	if (left < 0) {
-		cell->colour = RED;
+		cell->style = GRID_BAD;
 		buf_addc(cell->text, '-');
 	}
 	buf_adds(cell->text, duration_format(left < 0 ? 0 - (uint64_t)left : (uint64_t)left, text));
 	cell->key = left;
 }
 
-static void add_ready(struct grid_cell *cell, const void *row)
+static void add_ready(struct grid_cell *cell, const void *value)
 {
-	const struct podview *v = &((const struct pods_record *)row)->view;
-
-	if (v->ready_known)
-		buf_adds(cell->text, v->ready ? "yes" : "no");
+	buf_adds(cell->text, *(const bool *)value ? "yes" : "no");
 }
 
 static void add_marks(struct grid_cell *cell, const void *row)
@@ -120,7 +98,7 @@ static void add_marks(struct grid_cell *cell, const void *row)
 	};
 	const char *separator = "";
 
-	cell->colour = differs ? RED : orphan ? YELLOW : NULL;
+	cell->style = differs ? GRID_BAD : orphan ? GRID_WARN : GRID_PLAIN;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
 		if (!marks[i].has)
 			continue;
@@ -132,29 +110,19 @@ static void add_marks(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column columns[] = {
-	{.name = "pod", .title = "POD", .add = add_pod, .typical = 32, .least = 12, .keep_end = true},
-	{.name = "uid", .title = "UID", .add = add_uid, .typical = 36, .wide = true},
-	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .typical = 16, .wide = true},
-	{.name = "qos", .title = "QOS", .add = add_qos, .typical = 10, .wide = true},
-	{.name = "state", .title = "STATE", .add = add_state, .typical = 11},
-	{.name = "since",
-	 .title = "SINCE",
-	 .add = add_since,
-	 .typical = 6,
-	 .turn = 4,
-	 .number = true,
-	 .runs = true},
-	{.name = "running", .title = "RUNNING", .add = add_running, .turn = 3, .number = true},
-	{.name = "grace", .title = "GRACE", .add = add_grace, .turn = 1, .number = true},
-	{.name = "left",
-	 .title = "LEFT",
-	 .add = add_left,
-	 .typical = 6,
-	 .turn = 5,
-	 .number = true,
-	 .runs = true},
-	{.name = "ready", .title = "READY", .add = add_ready, .turn = 2},
-	{.name = "marks", .title = "MARKS", .add = add_marks, .least = 8, .continues = true},
+	{"pod", GRID_AT(add_pod, struct pods_record, view), .typical = 32, GRID_NAME},
+	{"uid", GRID_TEXT(struct pods_record, view.uid), .typical = 36, .wide = true},
+	{"workload", GRID_TEXT(struct pods_record, view.workload), .typical = 16, .wide = true},
+	{"qos", GRID_WORD(struct pods_record, view.qos, cgpath_qos_name), .typical = 10,
+	 .wide = true},
+	{"state", .add = add_state, .typical = 11},
+	{"since", .add = add_since, .typical = 6, .turn = 4, .number = true, .runs = true},
+	{"running", GRID_AT(add_running, struct pods_record, view), .turn = 3, .number = true},
+	{"grace", GRID_AT(add_grace, struct pods_record, view.grace_ns), .turn = 1, .number = true},
+	{"left", .add = add_left, .typical = 6, .turn = 5, .number = true, .runs = true},
+	{"ready", GRID_AT(add_ready, struct pods_record, view.ready),
+	 GRID_KNOWN(struct pods_record, view.ready_known), .turn = 2},
+	{"marks", .add = add_marks, .least = 8, .continues = true},
 };
 
 const struct grid_table pods_table = {columns, sizeof(columns) / sizeof(*columns)};

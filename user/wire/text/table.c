@@ -10,15 +10,10 @@
 #include "base/time.h"
 #include "base/utf8.h"
 
-#define DIM    "\033[2m"
-#define RED    "\033[31m"
-#define GREEN  "\033[32m"
-#define YELLOW "\033[33m"
-#define ALARM  "\033[1;31m"
-
 #define SHORT_UID 8
-#define SHORT_ID  12
 #define SUFFIX	  ".service"
+/* Of columns of senders, shortened to "runc runtime". */
+#define SENDER	  .shorten = shorten_sender, .typical = 19, .typical_short = 12
 
 static void add_visible(struct buf *cell, const char *text)
 {
@@ -33,16 +28,6 @@ static bool is_stop(const struct record *r)
 static bool is_reaped(const struct record *r)
 {
 	return r->type == RECORD_REAPED;
-}
-
-static void add_day(struct grid_cell *cell, const void *row)
-{
-	grid_day(cell, ((const struct record *)row)->wall_ns);
-}
-
-static void add_time(struct grid_cell *cell, const void *row)
-{
-	grid_time(cell, ((const struct record *)row)->wall_ns);
 }
 
 /* Removes len bytes; at NULL: none. */
@@ -109,11 +94,42 @@ static void add_unit(struct buf *cell, const struct record_container *container,
 	utf8_add_visible(cell, name, len);
 }
 
-static const struct record_container *container_of(const struct record *r)
+static const void *container_of(const void *row)
 {
+	const struct record *r = row;
+
 	if (is_reaped(r))
 		return &r->reaped.container;
 	return is_stop(r) ? &r->stop.container : &r->signal.container;
+}
+
+void table_add_pod(struct grid_cell *cell, const void *value)
+{
+	const struct record_pod *pod = value;
+
+	if (pod->name && pod->namespace_) {
+		grid_text(cell, pod->namespace_);
+		buf_addc(cell->text, '/');
+	}
+	grid_text(cell, pod->name ? pod->name : pod->known ? pod->uid : NULL);
+}
+
+void table_add_container(struct grid_cell *cell, const void *value)
+{
+	const struct record_container *container = value;
+
+	if (container->name)
+		grid_text(cell, container->name);
+	else
+		grid_add_id(cell, &container->id);
+}
+
+void table_add_runtime(struct grid_cell *cell, const void *value)
+{
+	enum cgpath_runtime runtime = *(const enum cgpath_runtime *)value;
+
+	if (runtime != CGPATH_RT_UNKNOWN)
+		grid_text(cell, cgpath_runtime_name(runtime));
 }
 
 static void add_namespace(struct grid_cell *cell, const void *row)
@@ -126,53 +142,28 @@ static void add_workload(struct grid_cell *cell, const void *row)
 	grid_text(cell, record_workload(pod_of(row), container_of(row)));
 }
 
-static void add_container(struct grid_cell *cell, const void *row)
+static void add_container(struct grid_cell *cell, const void *value)
 {
-	const struct record_container *container = container_of(row);
+	const struct record_container *container = value;
 
 	if (container->known && container->name)
 		add_unit(cell->text, container, container->name);
 	else if (container->known && container->kind == CONTAINER_KIND_SANDBOX)
 		buf_adds(cell->text, "sandbox?");
 	else if (container->known && container->id)
-		utf8_add_visible(cell->text, container->id, strnlen(container->id, SHORT_ID));
+		grid_add_id(cell, &container->id);
 	else if (container->known && container->cgroup)
 		add_unit(cell->text, container, last_component(container->cgroup));
 }
 
-static void add_id(struct grid_cell *cell, const void *row)
+/* NULL: the record has none. */
+static const void *process_of(const void *row)
 {
-	const char *id = container_of(row)->id;
-
-	if (id)
-		utf8_add_visible(cell->text, id, strnlen(id, SHORT_ID));
-}
-
-static void add_kind(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, record_container_kind_name(container_of(row)->kind));
-}
-
-static const struct record_process *process_of(const struct record *r)
-{
-	static const struct record_process unknown;
+	const struct record *r = row;
 
 	if (is_reaped(r))
-		return &unknown;
+		return NULL;
 	return is_stop(r) ? &r->stop.process : &r->signal.target;
-}
-
-static void add_pid(struct grid_cell *cell, const void *row)
-{
-	uint32_t pid = process_of(row)->pid;
-
-	if (pid)
-		buf_add_u64(cell->text, pid);
-}
-
-static void add_comm(struct grid_cell *cell, const void *row)
-{
-	grid_text(cell, process_of(row)->comm);
 }
 
 /* "12%/30s": the share of the grace period that was used, and the period. */
@@ -266,24 +257,16 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 	}
 }
 
-static const char *outcome_colour(enum outcome outcome)
+enum grid_style table_outcome_style(enum outcome outcome)
 {
-	switch (outcome) {
-	case OUTCOME_GRACEFUL:
-	case OUTCOME_COMPLETED:
-		return GREEN;
-	case OUTCOME_TERMINATED:
-		return YELLOW;
-	case OUTCOME_KILLED:
-	case OUTCOME_OOM_KILLED:
-	case OUTCOME_CRASHED:
-	case OUTCOME_FAILED:
-		return RED;
-	case OUTCOME_UNKNOWN:
-	case OUTCOME_COUNT:
-		break;
-	}
-	return DIM;
+	static const enum grid_style styles[OUTCOME_COUNT] = {
+		[OUTCOME_UNKNOWN] = GRID_DIM,	 [OUTCOME_GRACEFUL] = GRID_GOOD,
+		[OUTCOME_COMPLETED] = GRID_GOOD, [OUTCOME_TERMINATED] = GRID_WARN,
+		[OUTCOME_KILLED] = GRID_BAD,	 [OUTCOME_OOM_KILLED] = GRID_BAD,
+		[OUTCOME_CRASHED] = GRID_BAD,	 [OUTCOME_FAILED] = GRID_BAD,
+	};
+
+	return styles[outcome];
 }
 
 static void add_outcome(struct grid_cell *cell, const void *row)
@@ -292,7 +275,7 @@ static void add_outcome(struct grid_cell *cell, const void *row)
 	char name[SIGNAME_SIZE];
 
 	if (is_stop(r)) {
-		cell->colour = outcome_colour(r->stop.outcome);
+		cell->style = table_outcome_style(r->stop.outcome);
 		buf_adds(cell->text, outcome_name(r->stop.outcome));
 	} else if (is_reaped(r)) {
 		buf_adds(cell->text, "reaped");
@@ -381,7 +364,6 @@ static void add_asked_by(struct grid_cell *cell, const void *row)
 		put_sender(cell, &r->stop.stop_signal.sender);
 }
 
-/* "runc runtime" */
 static void shorten_sender(struct buf *text)
 {
 	char *pid = text->len ? strrchr(text->data, '[') : NULL;
@@ -408,7 +390,7 @@ static void add_note(struct grid_cell *cell, const void *row)
 
 	if (is_reaped(r))
 		return;
-	cell->colour = deaf ? ALARM : NULL;
+	cell->style = deaf ? GRID_ALARM : GRID_PLAIN;
 	if (is_stop(r)) {
 		add_stop_notes(cell->text, &r->stop);
 		return;
@@ -421,64 +403,32 @@ static void add_note(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column columns[] = {
-	{.name = "date", .title = "DATE", .add = add_day, .typical = 10, .wide = true},
-	{.name = "time",
-	 .title = "TIME",
-	 .add = add_time,
-	 .shorten = shorten_time,
-	 .typical = 13,
-	 .typical_short = 9},
-	{.name = "namespace",
-	 .title = "NAMESPACE",
-	 .add = add_namespace,
-	 .typical = 9,
-	 .turn = 1,
-	 .optional = true},
+	{"date", GRID_AT(grid_add_day, struct record, wall_ns), .typical = 10, .wide = true},
+	{"time", GRID_AT(grid_add_time, struct record, wall_ns), .shorten = shorten_time,
+	 .typical = 13, .typical_short = 9},
+	{"namespace", .add = add_namespace, .typical = 9, .turn = 1, .optional = true},
 	/* The ends of pods' names are what keeps replicas apart. */
-	{.name = "pod",
-	 .title = "POD",
-	 .add = add_pod,
-	 .typical = 16,
-	 .least = 12,
-	 .keep_end = true,
-	 .optional = true},
-	{.name = "container",
-	 .title = "CONTAINER",
-	 .add = add_container,
-	 .typical = 10,
-	 .least = 12,
-	 .keep_end = true},
-	{.name = "workload", .title = "WORKLOAD", .add = add_workload, .typical = 10, .wide = true},
-	{.name = "id", .title = "ID", .add = add_id, .typical = 12, .wide = true},
-	{.name = "outcome", .title = "OUTCOME", .add = add_outcome, .typical = 10},
-	{.name = "cause", .title = "CAUSE", .add = add_cause, .typical = 13, .turn = 6},
-	{.name = "exit", .title = "EXIT", .add = add_exit, .typical = 7, .turn = 2},
-	{.name = "took", .title = "TOOK", .add = add_took, .typical = 6, .turn = 4},
-	{.name = "grace", .title = "GRACE", .add = add_grace, .typical = 8, .turn = 3},
-	{.name = "signal", .title = "SIGNAL", .add = add_signal, .typical = 7, .wide = true},
-	{.name = "asked-by",
-	 .title = "ASKED-BY",
-	 .add = add_asked_by,
-	 .shorten = shorten_sender,
-	 .typical = 19,
-	 .typical_short = 12,
+	{"pod", .add = add_pod, .typical = 16, GRID_NAME, .optional = true},
+	{"container", .of = container_of, .add = add_container, .typical = 10, GRID_NAME},
+	{"workload", .add = add_workload, .typical = 10, .wide = true},
+	{"id", .of = container_of, GRID_AT(grid_add_id, struct record_container, id), .typical = 12,
 	 .wide = true},
-	{.name = "sender",
-	 .title = "SENDER",
-	 .add = add_sender,
-	 .shorten = shorten_sender,
-	 .typical = 19,
-	 .typical_short = 12,
-	 .turn = 5},
-	{.name = "kind", .title = "KIND", .add = add_kind, .typical = 9, .wide = true},
-	{.name = "pid", .title = "PID", .add = add_pid, .typical = 7, .wide = true},
-	{.name = "comm", .title = "COMM", .add = add_comm, .typical = 8, .wide = true},
-	{.name = "note",
-	 .title = "NOTE",
-	 .add = add_note,
-	 .typical = 4,
-	 .least = 13,
-	 .continues = true},
+	{"outcome", .add = add_outcome, .typical = 10},
+	{"cause", .add = add_cause, .typical = 13, .turn = 6},
+	{"exit", .add = add_exit, .typical = 7, .turn = 2},
+	{"took", .add = add_took, .typical = 6, .turn = 4},
+	{"grace", .add = add_grace, .typical = 8, .turn = 3},
+	{"signal", .add = add_signal, .typical = 7, .wide = true},
+	{"asked-by", .add = add_asked_by, SENDER, .wide = true},
+	{"sender", .add = add_sender, SENDER, .turn = 5},
+	{"kind", .of = container_of,
+	 GRID_WORD(struct record_container, kind, record_container_kind_name), .typical = 9,
+	 .wide = true},
+	{"pid", .of = process_of, GRID_AT(grid_add_number, struct record_process, pid),
+	 .typical = 7, .wide = true},
+	{"comm", .of = process_of, GRID_TEXT(struct record_process, comm), .typical = 8,
+	 .wide = true},
+	{"note", .add = add_note, .typical = 4, .least = 13, .continues = true},
 };
 
 const struct grid_table table_stops = {columns, sizeof(columns) / sizeof(*columns)};
@@ -486,7 +436,9 @@ const struct grid_table table_stops = {columns, sizeof(columns) / sizeof(*column
 /* For sure; a guess has its row. */
 static bool is_sandbox(const struct record *record)
 {
-	return container_of(record)->kind == CONTAINER_KIND_SANDBOX &&
+	const struct record_container *container = container_of(record);
+
+	return container->kind == CONTAINER_KIND_SANDBOX &&
 	       !(is_stop(record) && record->stop.gaps >> GAP_SANDBOX_GUESSED & 1);
 }
 

@@ -17,6 +17,15 @@ extern const struct grid_table table_stops;
 /* Whether the record has a row: stops, signals and late reaps have, but for those of sandboxes. */
 bool table_has_row(const struct record *record);
 
+/* How an outcome is shown. */
+enum grid_style table_outcome_style(enum outcome outcome);
+
+/* For columns: the name of a struct record_pod, or its uid; that of a struct record_container, or
+ * the beginning of its id; that of an enum cgpath_runtime, if it is known. */
+void table_add_pod(struct grid_cell *cell, const void *value);
+void table_add_container(struct grid_cell *cell, const void *value);
+void table_add_runtime(struct grid_cell *cell, const void *value);
+
 /* For a column of namespaces. A pod's is beside its name already, and shown only where the reader
  * chose the columns or what they are sorted by. */
 void table_add_namespace(struct grid_cell *cell, const struct record_pod *pod,

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "core/stop/advice.h"
+#include "wire/text/table.h"
 
 #define CELL_SIZE  64
 #define NAME_LEAST 12 /* of the column that takes what others leave */
@@ -80,7 +81,7 @@ struct pen {
 /* --- texts ------------------------------------------------------------------------------------- */
 
 /* Shows a text that may be hostile in width columns; one that is cut keeps both of its ends. */
-static void put_cut(struct pen *pen, unsigned int width, enum screen_style style, const char *text)
+static void put_cut(struct pen *pen, unsigned int width, enum grid_style style, const char *text)
 {
 	_cleanup_(buf_free) struct buf shown = {};
 	_cleanup_(buf_free) struct buf cut = {};
@@ -100,7 +101,7 @@ static void put_cut(struct pen *pen, unsigned int width, enum screen_style style
 }
 
 /* Our own texts: ASCII, cut at their end. */
-static void put_text(struct pen *pen, unsigned int width, enum screen_style style, const char *text)
+static void put_text(struct pen *pen, unsigned int width, enum grid_style style, const char *text)
 {
 	char cut[512];
 
@@ -184,7 +185,7 @@ static void next_cell(struct pen *pen)
 	pen->column++;
 }
 
-static void cell(struct pen *pen, enum screen_style style, const char *text)
+static void cell(struct pen *pen, enum grid_style style, const char *text)
 {
 	unsigned int room = room_of(pen);
 
@@ -199,7 +200,7 @@ static void cell_clock(struct pen *pen, uint64_t at_ns)
 
 	if (at_ns)
 		format_clock(pen, at_ns, text);
-	cell(pen, SCREEN_PLAIN, text);
+	cell(pen, GRID_PLAIN, text);
 }
 
 /* µ is no ASCII, and safe. */
@@ -210,7 +211,7 @@ static void cell_duration(struct pen *pen, bool known, uint64_t ns)
 	if (known)
 		format_duration(pen, ns, text);
 	if (room_of(pen))
-		pen->put(pen->userdata, pen->line, pen->at, SCREEN_PLAIN, text);
+		pen->put(pen->userdata, pen->line, pen->at, GRID_PLAIN, text);
 	next_cell(pen);
 }
 
@@ -219,11 +220,11 @@ static void cell_number(struct pen *pen, uint64_t number)
 	char text[CELL_SIZE];
 
 	snprintf(text, sizeof(text), "%" PRIu64, number);
-	cell(pen, SCREEN_PLAIN, number ? text : "");
+	cell(pen, GRID_PLAIN, number ? text : "");
 }
 
 /* What is left of the grace period, a block for each part. */
-static void cell_bar(struct pen *pen, enum screen_style style, uint64_t left_ns, uint64_t of_ns)
+static void cell_bar(struct pen *pen, enum grid_style style, uint64_t left_ns, uint64_t of_ns)
 {
 	const char *full = pen->screen->utf8 ? "█" : "#", *empty = pen->screen->utf8 ? "·" : ".";
 	unsigned int room = room_of(pen);
@@ -236,37 +237,17 @@ static void cell_bar(struct pen *pen, enum screen_style style, uint64_t left_ns,
 	if (*text)
 		pen->put(pen->userdata, pen->line, pen->at, style, text);
 	else if (room)
-		pen->put(pen->userdata, pen->line, pen->at, SCREEN_PLAIN, NOT_KNOWN);
+		pen->put(pen->userdata, pen->line, pen->at, GRID_PLAIN, NOT_KNOWN);
 	next_cell(pen);
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
-static enum screen_style outcome_style(enum outcome outcome)
-{
-	switch (outcome) {
-	case OUTCOME_GRACEFUL:
-	case OUTCOME_COMPLETED:
-		return SCREEN_GOOD;
-	case OUTCOME_TERMINATED:
-		return SCREEN_WARN;
-	case OUTCOME_KILLED:
-	case OUTCOME_OOM_KILLED:
-	case OUTCOME_CRASHED:
-	case OUTCOME_FAILED:
-		return SCREEN_BAD;
-	case OUTCOME_UNKNOWN:
-	case OUTCOME_COUNT:
-		break;
-	}
-	return SCREEN_DIM;
-}
-
-static enum screen_style left_style(int64_t left_ns, uint64_t grace_ns)
+static enum grid_style left_style(int64_t left_ns, uint64_t grace_ns)
 {
 	if (left_ns <= 0)
-		return SCREEN_BAD;
-	return (uint64_t)left_ns < grace_ns / 4 ? SCREEN_WARN : SCREEN_GOOD;
+		return GRID_BAD;
+	return (uint64_t)left_ns < grace_ns / 4 ? GRID_WARN : GRID_GOOD;
 }
 
 /* no-handler is what deaf means. */
@@ -279,7 +260,7 @@ static const char *note_of(bool deaf, enum unheard reason)
 	return name ? name : "";
 }
 
-static void put_note(struct pen *pen, enum screen_style style, const char *text)
+static void put_note(struct pen *pen, enum grid_style style, const char *text)
 {
 	if (*text)
 		cell(pen, style, text);
@@ -292,21 +273,21 @@ static void row_stopping(struct pen *pen, size_t i)
 	const struct top_data *d = top_data(pen->top);
 	const struct top_stopping *s = &d->stopping[i];
 	int64_t left_ns = (int64_t)(s->deadline_ns - d->now_ns);
-	enum screen_style style = left_style(left_ns, s->grace_ns);
+	enum grid_style style = left_style(left_ns, s->grace_ns);
 	char signal[SIGNAME_SIZE], left[CELL_SIZE] = "";
 
 	if (s->deadline_ns)
 		format_left(left_ns, left);
 	else
-		style = SCREEN_PLAIN;
-	cell(pen, s->deaf ? SCREEN_ALARM : SCREEN_PLAIN, s->name);
+		style = GRID_PLAIN;
+	cell(pen, s->deaf ? GRID_ALARM : GRID_PLAIN, s->name);
 	cell_clock(pen, s->asked_ns);
-	cell(pen, SCREEN_PLAIN, signame_format(s->signal, signal));
-	cell(pen, SCREEN_PLAIN, s->by);
+	cell(pen, GRID_PLAIN, signame_format(s->signal, signal));
+	cell(pen, GRID_PLAIN, s->by);
 	cell_clock(pen, s->deadline_ns);
 	cell(pen, style, left);
 	cell_bar(pen, style, left_ns > 0 ? (uint64_t)left_ns : 0, s->grace_ns);
-	put_note(pen, SCREEN_ALARM, s->killed ? "killed" : note_of(s->deaf, s->reason));
+	put_note(pen, GRID_ALARM, s->killed ? "killed" : note_of(s->deaf, s->reason));
 }
 
 static void row_stopped(struct pen *pen, size_t i)
@@ -317,14 +298,14 @@ static void row_stopped(struct pen *pen, size_t i)
 
 	if (s->margin_known)
 		format_left(s->margin_ns, margin);
-	cell(pen, SCREEN_PLAIN, s->name);
+	cell(pen, GRID_PLAIN, s->name);
 	cell_clock(pen, s->at_ns);
-	cell(pen, outcome_style(s->outcome), outcome_name(s->outcome));
-	cell(pen, SCREEN_PLAIN, cause ? cause : "");
+	cell(pen, table_outcome_style(s->outcome), outcome_name(s->outcome));
+	cell(pen, GRID_PLAIN, cause ? cause : "");
 	cell_duration(pen, s->took_known, s->took_ns);
-	cell(pen, s->margin_known && s->margin_ns < 0 ? SCREEN_BAD : SCREEN_PLAIN, margin);
-	cell(pen, SCREEN_PLAIN, s->by);
-	put_note(pen, SCREEN_DIM, *note ? note : s->complete ? "" : "partial");
+	cell(pen, s->margin_known && s->margin_ns < 0 ? GRID_BAD : GRID_PLAIN, margin);
+	cell(pen, GRID_PLAIN, s->by);
+	put_note(pen, GRID_DIM, *note ? note : s->complete ? "" : "partial");
 }
 
 static void row_deaf(struct pen *pen, size_t i)
@@ -332,10 +313,10 @@ static void row_deaf(struct pen *pen, size_t i)
 	const struct top_deaf *deaf = &top_data(pen->top)->deaf[i];
 	const char *why = advice_in_words(deaf->topic), *reason = advice_name(deaf->topic);
 
-	cell(pen, deaf->now ? SCREEN_PLAIN : SCREEN_DIM, deaf->name);
-	cell(pen, deaf->now ? SCREEN_PLAIN : SCREEN_DIM, deaf->now ? "now" : "was");
-	cell(pen, deaf->now ? SCREEN_BAD : SCREEN_DIM, why ? why : "");
-	cell(pen, SCREEN_PLAIN, reason ? reason : "");
+	cell(pen, deaf->now ? GRID_PLAIN : GRID_DIM, deaf->name);
+	cell(pen, deaf->now ? GRID_PLAIN : GRID_DIM, deaf->now ? "now" : "was");
+	cell(pen, deaf->now ? GRID_BAD : GRID_DIM, why ? why : "");
+	cell(pen, GRID_PLAIN, reason ? reason : "");
 	cell_number(pen, deaf->times);
 	cell_clock(pen, deaf->last_ns);
 }
@@ -344,11 +325,11 @@ static void row_killer(struct pen *pen, size_t i)
 {
 	const struct top_killer *k = &top_data(pen->top)->killers[i];
 
-	cell(pen, SCREEN_PLAIN, k->who);
+	cell(pen, GRID_PLAIN, k->who);
 	cell_number(pen, k->kills);
 	cell_number(pen, k->early);
 	cell_clock(pen, k->last_ns);
-	cell(pen, SCREEN_PLAIN, k->victim);
+	cell(pen, GRID_PLAIN, k->victim);
 }
 
 static void (*const rows[TOP_SECTIONS])(struct pen *pen, size_t i) = {
@@ -366,7 +347,7 @@ static void begin_row(struct pen *pen, enum top_section section)
 	pen->at = 0;
 }
 
-static void pad(struct pen *pen, enum screen_style style)
+static void pad(struct pen *pen, enum grid_style style)
 {
 	char blank[512];
 	size_t n = pen->screen->columns < sizeof(blank) ? pen->screen->columns : sizeof(blank) - 1;
@@ -380,7 +361,7 @@ static void pad(struct pen *pen, enum screen_style style)
 static void put_title(struct pen *pen, enum top_section section, size_t n)
 {
 	const struct top *top = pen->top;
-	enum screen_style style = section == top->focus ? SCREEN_FOCUS : SCREEN_TITLE;
+	enum grid_style style = section == top->focus ? GRID_FOCUS : GRID_TITLE;
 	char text[CELL_SIZE];
 
 	begin_row(pen, section);
@@ -407,7 +388,7 @@ static void put_section(struct pen *pen, enum top_section section)
 	put_title(pen, section, n);
 	if (!n) {
 		pen->at = 0;
-		put_text(pen, pen->screen->columns, SCREEN_DIM,
+		put_text(pen, pen->screen->columns, GRID_DIM,
 			 top_data(top)->n[section] ? "no row matches the filter"
 						   : nothing[section]);
 	}
@@ -442,8 +423,8 @@ static void put_head(struct pen *pen)
 		buf_printf(&text, "  missed records %" PRIu64, d->missed);
 	buf_printf(&text, "  %s", pen->screen->node);
 	pen->line = 0;
-	pad(pen, SCREEN_BAR);
-	put_cut(pen, pen->screen->columns, SCREEN_BAR, buf_str(&text));
+	pad(pen, GRID_BAR);
+	put_cut(pen, pen->screen->columns, GRID_BAR, buf_str(&text));
 	if (buf_error(&text) < 0)
 		pen->error = buf_error(&text);
 }
@@ -463,8 +444,8 @@ static void put_foot(struct pen *pen)
 	else
 		buf_adds(&text, keys);
 	pen->line = pen->screen->lines - 1;
-	pad(pen, SCREEN_BAR);
-	put_cut(pen, pen->screen->columns, SCREEN_BAR, buf_str(&text));
+	pad(pen, GRID_BAR);
+	put_cut(pen, pen->screen->columns, GRID_BAR, buf_str(&text));
 	if (buf_error(&text) < 0)
 		pen->error = buf_error(&text);
 }
@@ -494,7 +475,7 @@ static void put_help(struct pen *pen)
 		pen->line = (unsigned int)i + 1;
 		pen->at = 0;
 		if (pen->line + 1 < pen->screen->lines)
-			put_text(pen, pen->screen->columns, SCREEN_PLAIN, lines[i]);
+			put_text(pen, pen->screen->columns, GRID_PLAIN, lines[i]);
 	}
 }
 

@@ -10,19 +10,7 @@
 #define WIRE_TOP_SCREEN_H
 
 #include "core/top/top.h"
-
-enum screen_style {
-	SCREEN_PLAIN,
-	SCREEN_DIM,
-	SCREEN_BAR,   /* first and last line */
-	SCREEN_TITLE, /* of a section */
-	SCREEN_FOCUS, /* of the one that keys scroll and sort */
-	SCREEN_GOOD,
-	SCREEN_WARN,
-	SCREEN_BAD,
-	SCREEN_ALARM,
-	SCREEN_STYLES,
-};
+#include "wire/text/grid.h"
 
 struct screen {
 	unsigned int columns, lines;
@@ -35,7 +23,7 @@ struct screen {
 
 /* Receives the texts of a screen that is blank before. */
 typedef void (*screen_put_fn)(void *userdata, unsigned int line, unsigned int column,
-			      enum screen_style style, const char *text);
+			      enum grid_style style, const char *text);
 
 /* Lays it out, which fits the sections of top to it. 0, or -ENOMEM: parts are missing. */
 int screen_draw(const struct screen *screen, struct top *top, screen_put_fn put, void *userdata);
