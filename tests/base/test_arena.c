@@ -57,6 +57,31 @@ static void test_limit(void **state)
 	assert_non_null(arena_alloc(&arena, 64));
 }
 
+static void test_shares(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {.limit = 65536};
+	char text[16];
+
+	for (int i = 0; i < 1000; i++) {
+		const char *shared;
+		size_t used;
+
+		snprintf(text, sizeof(text), "%d", i);
+		shared = arena_share(&arena, text);
+		assert_string_equal(shared, text);
+		assert_ptr_not_equal(shared, text);
+		used = arena.used;
+		assert_ptr_equal(arena_share(&arena, text), shared);
+		assert_int_equal(arena.used, used);
+	}
+	arena_free(&arena);
+	assert_string_equal(arena_share(&arena, "999"), "999");
+	assert_true(arena.used > 0);
+	while (arena_alloc(&arena, 16)) {}
+	for (int i = 0; i < 2; i++)
+		assert_null(arena_share(&arena, "998"));
+}
+
 static void test_overflow(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {.limit = SIZE_MAX};
@@ -73,6 +98,7 @@ int main(void)
 		CLAIM("what was put in stays as it was", test_keeps),
 		CLAIM("memory is zeroed and aligned, whatever its size", test_zeroed),
 		CLAIM("the limit holds, and is there again after all was freed", test_limit),
+		CLAIM("a text that was given lately is given again, and no other", test_shares),
 		CLAIM("sizes that overflow are refused", test_overflow),
 	};
 

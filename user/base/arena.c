@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
+
 #define BLOCK_SIZE ((size_t)4096)
 
 struct arena_block {
@@ -25,8 +27,7 @@ void arena_free(struct arena *arena)
 		free(block);
 		block = next;
 	}
-	arena->blocks = NULL;
-	arena->used = 0;
+	*arena = (struct arena){.limit = arena->limit};
 }
 
 static struct arena_block *add_block(struct arena *arena, size_t size)
@@ -86,4 +87,13 @@ char *arena_strndup(struct arena *arena, const char *text, size_t len)
 char *arena_strdup(struct arena *arena, const char *text)
 {
 	return arena_strndup(arena, text, strlen(text));
+}
+
+const char *arena_share(struct arena *arena, const char *text)
+{
+	const char **shared = &arena->shared[map_key(text) % ARENA_SHARED];
+
+	if (!*shared || strcmp(*shared, text) != 0)
+		*shared = arena_strdup(arena, text);
+	return *shared;
 }

@@ -8,6 +8,9 @@
 
 #define ARENA_LIMIT_DEFAULT ((size_t)16 << 20)
 
+/* Texts that are remembered. */
+#define ARENA_SHARED 64
+
 struct arena_block;
 
 /* All zero is an empty arena with the default limit, which bounds what was ever asked of it. */
@@ -15,6 +18,7 @@ struct arena {
 	struct arena_block *blocks;
 	size_t used;
 	size_t limit;
+	const char *shared[ARENA_SHARED];
 };
 
 /* Frees everything and leaves an empty arena with the same limit. Fits
@@ -30,5 +34,7 @@ void *arena_array(struct arena *arena, size_t n, size_t size);
 /* Copies, with a NUL behind; NULL as arena_alloc(). */
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 char *arena_strdup(struct arena *arena, const char *text);
+/* The same text once more, where it was given lately. */
+const char *arena_share(struct arena *arena, const char *text);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/claim.h"
+#include "lib/engine/relay.h"
 #include "lib/engine/world_pods.h"
 
 #define LEFT_AT SEC(30)
@@ -203,6 +204,86 @@ static void test_stranger(void **state)
 	world_close(&w);
 }
 
+/* Another engine goes on, whose scan finds the cgroup, and no init in it. */
+static void restart(struct world *w)
+{
+	struct obs_list kept = {};
+
+	engine_keep(w->engine, true, relay_keep, &kept);
+	world_close(w);
+	world_open_bare(w, NULL);
+	for (size_t i = 0; i < kept.n; i++)
+		world_tell(w, &kept.list[i]);
+	obs_list_free(&kept);
+	world_found(w, SEC(59), CG_SYSTEM, "/system.slice");
+	world_found(w, SEC(59), CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
+	world_found(w, SEC(59), CG_A1, "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
+	world_attach(w, SEC(60));
+}
+
+/* The first look at the cgroup has not found it: a record of it was on its way. It is looked for
+ * before that or after, and the record says that it began or is signalled. */
+static void test_not_moved(void **state)
+{
+	for (int i = 0; i < 8; i++) {
+		struct obs look = {.type = OBS_PROBE,
+				   .at_ns = SEC(60) + 1,
+				   .probe = {.id = CG_A1,
+					     .pid = P_A1.pid,
+					     .start_ns = P_A1.start_ns,
+					     .alive = true}};
+		bool before = i & 1, begins = i & 2, asked = i & 4;
+		struct world w;
+
+		world_open(&w, NULL);
+		world_init(&w, SEC(10), CG_A1, &P_A1);
+		restart(&w);
+		if (before)
+			world_tell(&w, &look);
+		if (begins)
+			world_init(&w, SEC(60) - 2, CG_A1, &P_A1);
+		if (asked)
+			world_managed(&w, SEC(60) - 1, CG_A1, &P_A1, 15);
+		if (!before)
+			world_tell(&w, &look);
+		world_timer(&w, SEC(60) + WAIT);
+		world_timer(&w, SEC(60) + 2 * WAIT);
+		assert_int_equal(world_count(&w, RECORD_STOP), !begins && !asked);
+		if (begins || asked) {
+			world_exit(&w, SEC(65), CG_A1, &P_A1, EXIT(0));
+			world_empty(&w, SEC(65) + 1, CG_A1);
+			world_timer(&w, SEC(66));
+			assert_verdict(&w, asked ? OUTCOME_GRACEFUL : OUTCOME_COMPLETED,
+				       asked ? CAUSE_STOP_SIGNAL : CAUSE_SELF, GAP(DAEMON_DOWN));
+		}
+		world_close(&w);
+	}
+}
+
+/* It is looked for again: it may have ended since, and the record of that be lost. */
+static void test_gone_since(void **state)
+{
+	struct obs look = {.type = OBS_PROBE,
+			   .at_ns = SEC(60) + 1,
+			   .probe = {.id = CG_A1, .pid = P_A1.pid, .start_ns = P_A1.start_ns}};
+	struct world w;
+	size_t asked;
+
+	world_open(&w, NULL);
+	world_init(&w, SEC(10), CG_A1, &P_A1);
+	restart(&w);
+	world_tell(&w, &look);
+	asked = world_effects(&w, EFFECT_PROBE_INIT);
+	world_managed(&w, SEC(60) - 1, CG_A1, &P_A1, 15);
+	assert_int_equal(world_effects(&w, EFFECT_PROBE_INIT), asked + 1);
+	world_tell(&w, &look);
+	world_timer(&w, SEC(60) + WAIT + 1);
+	world_timer(&w, SEC(60) + 2 * WAIT + 2);
+	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
+		       GAP(DAEMON_DOWN) | GAP(EXIT_UNSEEN) | GAP(NOT_EMPTY));
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -217,6 +298,8 @@ int main(void)
 		      test_no_time),
 		CLAIM("beside another's init it is not followed", test_beside),
 		CLAIM("only the init is looked for", test_stranger),
+		CLAIM("an init of which a record comes after all was not moved", test_not_moved),
+		CLAIM("... unless it is gone when it is looked for again", test_gone_since),
 	};
 
 	return cmocka_run_group_tests_name("moved", tests, NULL, NULL);

@@ -216,6 +216,34 @@ static void test_ended_before(void **state)
 	shutstage_end(&s);
 }
 
+/* In back-off, or Pending: no process is in it when the shutdown comes, nor later. */
+static void test_empty_before(void **state)
+{
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 0);
+	c.asked_ns = 0;
+	shutstage_container(&s, &c);
+	shutstage_pod(&s, "back-off", 0, false, false);
+	shutstage_hold(&s);
+	api(&s, true);
+	shutstage_announce(&s, 60);
+	shutstage_holders(&s, "kubelet");
+	shutstage_pod(&s, "pending", 0, false, false);
+	assert_pods(&s, 3, 0, 0);
+	shutstage_pod(&s, "back-off", 0, true, false);
+	assert_pods(&s, 3, 1, 0);
+	shutstage_pod(&s, "back-off", 0, true, true);
+	shutstage_pod(&s, "pending", 0, true, true);
+	assert_pods(&s, 3, 2, 2);
+	/* The next shutdown finds them ended. */
+	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
+	shutstage_announce(&s, 60);
+	assert_pods(&s, 1, 0, 0);
+	shutstage_end(&s);
+}
+
 /* ... is neither what makes an end of nothing one of pods, nor what a program that came late has
  * heard of. */
 static void test_ended_is_no_stop(void **state)
@@ -330,6 +358,7 @@ int main(void)
 		CLAIM("where nobody stops anything it lets go at once", test_nobody),
 		CLAIM("a pod that had ended before is none that the shutdown stops",
 		      test_ended_before),
+		CLAIM("one that was empty before and had not ended is", test_empty_before),
 		CLAIM("nor one by which something is stopped", test_ended_is_no_stop),
 		CLAIM("observe ends nothing", test_observes_only),
 		CLAIM("containers and pods are bounded, and all memory comes back", test_bounds),

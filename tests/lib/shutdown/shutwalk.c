@@ -258,6 +258,8 @@ static void announce(struct shutwalk *w)
 			w->group_done[i] = false;
 		for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
 			w->containers[i].killed = false;
+		for (size_t i = 0; i < SHUTWALK_PODS; i++)
+			w->pods[i].stopped = w->pods[i].was_there = false;
 	} else if (limit_ns || no_delay) {
 		w->limit_ns = limit_ns;
 	}

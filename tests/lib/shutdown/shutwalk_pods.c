@@ -12,8 +12,7 @@ static void forget_unused(struct shutwalk *w, size_t pod)
 	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
 		if (w->containers[i].known && w->containers[i].pod == pod)
 			return;
-	w->pods[pod].facts.group = 0;
-	w->pods[pod].facts.is_static = false;
+	w->pods[pod] = (struct shutwalk_pod){};
 }
 
 void shutwalk_tell_container(struct shutwalk *w, struct shutwalk_container *c)
@@ -102,7 +101,8 @@ void shutwalk_change_pod(struct shutwalk *w)
 	struct shutwalk_pod *pod = &w->pods[i];
 
 	if (pod->known && shutwalk_chance(w, 6)) {
-		pod->known = false;
+		pod->known = pod->facts.stopping = false;
+		pod->facts.ended = true;
 		forget_unused(w, i);
 		shutwalk_send(w, &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE,
 							  .uid = shutwalk_uids[i]});

@@ -26,7 +26,9 @@ struct shutwalk_container {
 
 struct shutwalk_pod {
 	bool known;
-	struct shutdown_pod facts;
+	struct shutdown_pod facts; /* as sent; one that is gone has ended */
+	bool stopped;		   /* in this shutdown */
+	bool was_there;		   /* likewise: occupied, or neither stopped nor ended */
 };
 
 enum shutwalk_bus { SHUTWALK_ANSWERS, SHUTWALK_FAILS, SHUTWALK_SILENT };

@@ -177,26 +177,60 @@ static bool is_driven(const struct shutwalk *w)
 	return living(w, true) > 0 || (living(w, false) > 0 && kubelet);
 }
 
-/* Something is being stopped now. */
-static bool stops_any(const struct shutwalk *w)
+static void mark_pods(struct shutwalk *w)
 {
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++) {
+		const struct shutwalk_container *c = &w->containers[i];
+		struct shutwalk_pod *pod = c->pod < SHUTWALK_PODS ? &w->pods[c->pod] : NULL;
+
+		if (!pod || !c->known || !c->facts.populated)
+			continue;
+		pod->stopped |= shutwalk_lives(c) && shutwalk_is_stopped(w, c);
+		pod->was_there |= c->facts.kind != SHUTDOWN_KIND_SANDBOX;
+	}
+	for (size_t i = 0; i < SHUTWALK_PODS; i++) {
+		struct shutwalk_pod *pod = &w->pods[i];
+
+		pod->stopped |= pod->facts.stopping;
+		pod->was_there |= pod->known && !pod->stopped && !pod->facts.ended;
+	}
+}
+
+/* Something is being stopped, or was: not a pod that had ended before. */
+static bool stops_any(struct shutwalk *w)
+{
+	mark_pods(w);
 	for (size_t i = 0; i < SHUTWALK_PODS; i++)
-		if (w->pods[i].known && w->pods[i].facts.stopping)
+		if (w->pods[i].stopped && (w->pods[i].was_there || !w->pods[i].facts.ended))
 			return true;
 	return living(w, true) > 0;
 }
 
 /* It first waits for facts of a shutdown that it joined late. */
-static bool is_joining(const struct shutwalk *w)
+static bool is_joining(struct shutwalk *w)
 {
 	return w->late_ns && !w->any_stopped && !stops_any(w) && living(w, false) > 0 &&
 	       w->seen_ns < w->late_ns + SHUTDOWN_JOIN_NS;
 }
 
-/* Nothing stops what lives, perhaps in a pod that was stopped. */
+static bool has_living(const struct shutwalk *w, size_t pod)
+{
+	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
+		if (shutwalk_lives(&w->containers[i]) && w->containers[i].pod == pod)
+			return true;
+	return false;
+}
+
+/* Nothing stops any more what lives in a pod that was stopped and whose end is awaited. */
 static bool is_left(const struct shutwalk *w)
 {
-	return w->any_stopped && living(w, false) > 0;
+	for (size_t i = 0; i < SHUTWALK_PODS; i++) {
+		const struct shutwalk_pod *pod = &w->pods[i];
+
+		if (pod->stopped && !pod->facts.ended && !pod->facts.unlisted && has_living(w, i))
+			return true;
+	}
+	return false;
 }
 
 /* At the limit it says what is left: containers, or their status alone. */
@@ -222,6 +256,8 @@ static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 	     reason != SHUTDOWN_STATUS_LATE || w->seen_ns >= shutwalk_deadline(w) ||
 		     (w->empty_ns && w->seen_ns >= w->empty_ns + status_wait_ns(w)),
 	     "a status is late by statusWait or the limit");
+	must(w, reason != SHUTDOWN_STATUS_LATE || w->seen_ns < shutwalk_deadline(w) || !is_left(w),
+	     "no status is late at the limit while its pod is left");
 }
 
 static void take_record(struct shutwalk *w, const struct shutdown_record *r)
@@ -256,14 +292,6 @@ static void take_record(struct shutwalk *w, const struct shutdown_record *r)
 	default:
 		break;
 	}
-}
-
-static bool has_living(const struct shutwalk *w, size_t pod)
-{
-	for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)
-		if (shutwalk_lives(&w->containers[i]) && w->containers[i].pod == pod)
-			return true;
-	return false;
 }
 
 /* A pod known only by its containers may be listed: no source has denied it. */

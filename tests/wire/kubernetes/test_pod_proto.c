@@ -289,6 +289,26 @@ static void test_hostile(void **state)
 	}
 }
 
+/* They are counted before there is memory for them. */
+static void test_many(void **state)
+{
+	static Kube__EphemeralContainer *list[PODJSON_VALUES_MAX + 1];
+	_cleanup_(arena_free) struct arena arena = {.limit = 65536};
+	struct podread reader = {.arena = &arena};
+	Kube__EphemeralContainer container = KUBE__EPHEMERAL_CONTAINER__INIT;
+	Kube__PodSpec spec = KUBE__POD_SPEC__INIT;
+	Kube__Pod message = KUBE__POD__INIT;
+	struct podobj_pod pod = {};
+
+	for (size_t i = 0; i < LEN(list); i++)
+		list[i] = &container;
+	spec.n_ephemeral_containers = LEN(list);
+	spec.ephemeral_containers = list;
+	message.spec = &spec;
+	apirows_init(podrows, &pod);
+	assert_int_equal(apirows_read_proto(&reader, &message.base, podrows, &pod), -E2BIG);
+}
+
 static void test_events(void **state)
 {
 	static const struct {
@@ -399,6 +419,8 @@ int main(void)
 		      test_fields),
 		CLAIM("cut or changed bytes are a pod or are passed over", test_any_bytes),
 		CLAIM("invalid and excessive texts are ignored", test_hostile),
+		CLAIM("too many containers are refused for their number, and not for want of memory",
+		      test_many),
 		CLAIM("events are read past what is unknown in them", test_events),
 	};
 

@@ -214,7 +214,7 @@ static void write_note(struct bootkeep *k)
  * is. */
 static void sync_note(struct bootkeep *k)
 {
-	int r = k->failed ? 0 : filesync_begin(&k->sync, k->path);
+	int r = k->failed ? -EBUSY : filesync_begin(&k->sync, k->path);
 
 	if (r < 0 && r != -EBUSY && !k->unsynced)
 		log_warning("cannot have %s written to the disk: %s; after a loss of power the "

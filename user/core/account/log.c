@@ -252,7 +252,7 @@ void account_log_add(struct account_log *log, struct record *record, const char 
 	r->node = record->node;
 	r->id = id_of(record);
 	boot = boot_of(record, boot, own);
-	r->boot = boot ? arena_strdup(log->arena, boot) : NULL;
+	r->boot = boot ? arena_share(log->arena, boot) : NULL;
 	error = boot && !r->boot ? -ENOMEM : take_members(log->arena, record, r);
 	if (error == 0)
 		log->records[log->n++] = r;

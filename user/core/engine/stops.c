@@ -350,6 +350,7 @@ static void base_take(struct stop *stop, const struct obs_init *init)
 static void init_overtaken(struct stops *stops, struct stop *stop, const struct obs_init *init)
 {
 	start_take(stop, &init->proc);
+	stops_seen_there(stops, stop);
 	stop->keeper_pid = stop->keeper_pid ?: init->keeper_pid;
 	stop->late |= init->late;
 	stop->unseen_lapsed &= !init->late;
@@ -545,6 +546,7 @@ static void init_signalled(struct stops *stops, struct stop *stop, const struct 
 
 	if (!adopt(stops, stop, &obs->signal.target, obs->at_ns, obs->signal.lost))
 		return;
+	stops_seen_there(stops, stop);
 	lapse_by(stops, stop, obs->at_ns);
 	stop->record_lost |= stop->before.lost + obs->signal.lost > stop->base.lost;
 	note = stop_signalled(stops->map, stop, &obs->signal, obs->at_ns, stop_set,

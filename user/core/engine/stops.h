@@ -64,6 +64,8 @@ int stops_on_exit(struct stops *stops, const struct obs *obs);
 int stops_on_oom(struct stops *stops, const struct obs *obs);
 int stops_on_counts(struct stops *stops, const struct obs *obs);
 int stops_on_probe(struct stops *stops, const struct obs *obs);
+/* A record has its init in its cgroup: what was found by looks no longer counts. */
+void stops_seen_there(struct stops *stops, struct stop *stop);
 int stops_on_reaped(struct stops *stops, const struct obs *obs);
 int stops_on_taken(struct stops *stops, const struct obs *obs);
 int stops_on_shed(struct stops *stops, const struct obs *obs);

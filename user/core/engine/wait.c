@@ -264,6 +264,19 @@ int stops_on_probe(struct stops *stops, const struct obs *obs)
 	return 0;
 }
 
+/* The record may be older than the look that found it gone: the answer to another one counts. */
+void stops_seen_there(struct stops *stops, struct stop *stop)
+{
+	if (!stop->probed || stop->left_ns || !stop_is_running(stop))
+		return;
+	stop->probed = stop->moved = false;
+	stops_take_grace(stops, stop);
+	stops_wake(stops, stop, stop->state == STOP_REQUESTED ? stop_lapse_ns(stop) : 0);
+	output_change(stops->out,
+		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+	probe_init(stops, stop);
+}
+
 /* A container's; what exits beside its init is no sandbox. */
 static enum sandbox sandbox_of_stop(const struct stops *stops, const struct stop *stop)
 {

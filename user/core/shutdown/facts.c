@@ -296,7 +296,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		pod->stopped = pod->asked = pod->driven = pod->sandbox_given = false;
 		pod->writing = pod->written = pod->write_failed = pod->was_occupied =
-			pod->was_over = pod->withheld = false;
+			pod->was_open = pod->was_over = pod->withheld = false;
 		pod->conflicts = 0;
 	}
 	sd->surveyed = false;
@@ -376,12 +376,13 @@ static void survey_sandbox(struct shutdown_pod_rec *pod, struct shutdown_survey 
 static void mark_pod(const struct shutdown *sd, struct shutdown_pod_rec *pod)
 {
 	if (!shutdown_is_on(sd)) {
-		pod->was_over = false;
+		pod->was_open = pod->was_over = false;
 		return;
 	}
 	pod->stopped |= pod->facts.stopping || pod->facts.seen;
 	pod->was_occupied |= pod->occupied || pod->facts.seen;
-	pod->was_over = !pod->was_occupied && (pod->stopped || pod->facts.ended);
+	pod->was_open |= pod->noted && !pod->stopped && !pod->facts.ended;
+	pod->was_over = !pod->was_occupied && !pod->was_open && (pod->stopped || pod->facts.ended);
 }
 
 static void survey_pod(struct shutdown *sd, struct shutdown_pod_rec *pod, struct shutdown_survey *s)

@@ -34,6 +34,7 @@ struct shutdown_pod_rec {
 	/* Its status: it is being written; it is written, or need not be; it cannot be. */
 	bool writing, written, write_failed;
 	bool was_occupied; /* in this shutdown */
+	bool was_open;	   /* likewise: a source showed it, and neither stopped nor ended */
 	bool was_over;	   /* it had ended before this shutdown */
 	bool withheld;	   /* and that was counted */
 	unsigned int conflicts;

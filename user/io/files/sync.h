@@ -13,11 +13,14 @@
 struct filesync {
 	aio_context_t context;
 	unsigned int pending;
+	int failed; /* the one under way, so far: -errno */
+	int error;  /* the last one that is over */
 };
 
 /*
  * Begins with what the file and its directory hold by now. 0; -EBUSY while an earlier one is under
- * way; the error of an earlier one that has failed; else -errno, -ENOSYS for a kernel without it.
+ * way; else -errno, -ENOSYS for a kernel without it. An error of an earlier one is returned until
+ * one has completed, and keeps none from being begun.
  */
 int filesync_begin(struct filesync *sync, const char *path);
 

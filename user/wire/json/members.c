@@ -562,7 +562,7 @@ void members_read(struct members_reading *r, const json_t *json, const struct me
 static int copy_texts(struct arena *arena, const char **texts, size_t n)
 {
 	for (size_t i = 0; i < n && texts[i]; i++) {
-		texts[i] = arena_strdup(arena, texts[i]);
+		texts[i] = arena_share(arena, texts[i]);
 		if (!texts[i])
 			return -ENOMEM;
 	}

@@ -439,9 +439,13 @@ static int read_pair(struct podread *r, const struct apirow *rows, const Kube__P
 static int read_messages(struct podread *r, const struct apirow *row,
 			 const ProtobufCMessage *const *messages, size_t n, void *object)
 {
-	char *items = make_array(r, row, n, row->size, object);
-	int e = items ? 0 : -ENOMEM;
+	char *items;
+	int e;
 
+	if (n > PODJSON_VALUES_MAX - r->values)
+		return -E2BIG;
+	items = make_array(r, row, n, row->size, object);
+	e = items ? 0 : -ENOMEM;
 	for (size_t i = 0; e == 0 && i < n; i++) {
 		apirows_init(row->rows, items + i * row->size);
 		e = count(r);
