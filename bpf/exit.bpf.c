@@ -22,6 +22,14 @@ static __always_inline __u32 exit_status(const struct exiting *e)
 	return e->leader->exit_code;
 }
 
+/* kernel/pid_namespace.c, zap_pid_ns_processes(): it comes to be the status after this. */
+static __always_inline __u32 status_seen(const struct exiting *e, __u32 status)
+{
+	__u32 reboot = e->signal->flags & SIGNAL_GROUP_EXIT ? task_ns_reboot(e->task) : 0;
+
+	return reboot ? reboot : status;
+}
+
 #define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
 
 /* The end of a namespace's init kills all that is left in it, after this and maybe elsewhere. */
@@ -80,7 +88,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 	else
 		proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
-	ev->status = status;
+	ev->status = status_seen(e, status);
 	ev->flags = init ? GRACED_EXIT_INIT : 0;
 	if (e->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;

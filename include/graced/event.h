@@ -88,6 +88,7 @@ enum graced_signal_flags {
 	GRACED_SIG_PARENT_DEATH = 1 << 16, /* PR_SET_PDEATHSIG: current is the parent, and dies */
 	GRACED_SIG_KEEPER_LOST = 1 << 17,  /* a SIGKILL to an init whose keeper has died */
 	GRACED_SIG_TO_KEEPER = 1 << 18,	   /* the target is the keeper of inits */
+	GRACED_SIG_REBOOT = 1 << 19, /* reboot(2) kills PID 1 of the namespace that called it */
 };
 
 /*
