@@ -70,6 +70,9 @@ static __always_inline __u32 unheard_flags(const struct exiting *e, const struct
 
 	if (!init->exec_ns || sig < 1 || sig > 64)
 		return 0;
+	/* sig_ignored(): what the leader blocks is queued, whatever is done with it. */
+	if (e->leader->blocked.sig[0] & BIT_OF(sig))
+		return 0;
 	return disposition_flags(e->task, sig) << 3;
 }
 
