@@ -22,6 +22,14 @@ static __always_inline __u32 exit_status(const struct exiting *e)
 	return e->leader->exit_code;
 }
 
+/* kernel/pid_namespace.c, zap_pid_ns_processes(): it comes to be the status after this. */
+static __always_inline __u32 status_seen(const struct exiting *e, __u32 status)
+{
+	__u32 reboot = e->signal->flags & SIGNAL_GROUP_EXIT ? task_ns_reboot(e->task) : 0;
+
+	return reboot ? reboot : status;
+}
+
 #define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
 
 /* The end of a namespace's init kills all that is left in it, after this and maybe elsewhere. */
@@ -62,6 +70,9 @@ static __always_inline __u32 unheard_flags(const struct exiting *e, const struct
 
 	if (!init->exec_ns || sig < 1 || sig > 64)
 		return 0;
+	/* sig_ignored(): what the leader blocks is queued, whatever is done with it. */
+	if (e->leader->blocked.sig[0] & BIT_OF(sig))
+		return 0;
 	return disposition_flags(e->task, sig) << 3;
 }
 
@@ -80,7 +91,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 	else
 		proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
-	ev->status = status;
+	ev->status = status_seen(e, status);
 	ev->flags = init ? GRACED_EXIT_INIT : 0;
 	if (e->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;

@@ -492,6 +492,8 @@ __noinline __u32 more_flags(__u64 init, __u64 info, __u64 sigs, __u32 flags, __u
 		return flags;
 	if (is_parent_death(t, info, sig))
 		flags |= GRACED_SIG_PARENT_DEATH;
+	if (sig == SIGKILL && info == 1 && task_ns_reboot(t))
+		flags |= GRACED_SIG_REBOOT;
 	if (sig == SIGKILL)
 		return keeper_lost(t, watch_id) ? flags | GRACED_SIG_KEEPER_LOST : flags;
 	if (first_child(t))

@@ -130,6 +130,16 @@ static __always_inline bool task_is_ns_init(struct task_struct *t)
 	return up.nr == 1;
 }
 
+/* Of PID 1 of a pid namespace in which reboot(2) was called, the signal that its parent sees it die
+ * of; else 0. The kernel sets it before it kills PID 1. */
+static __always_inline __u32 task_ns_reboot(struct task_struct *t)
+{
+	struct upid up = {};
+
+	upid_read(t, &up);
+	return up.nr == 1 ? BPF_CORE_READ(up.ns, reboot) : 0;
+}
+
 static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_struct *t,
 					  const bool typed)
 {

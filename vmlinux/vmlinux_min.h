@@ -131,6 +131,7 @@ struct pid_namespace {
 	struct task_struct *child_reaper; /* adopts orphans: its PID 1 */
 	unsigned int level;
 	struct user_namespace *user_ns;
+	int reboot; /* the signal that reboot(2) ends it with */
 	struct ns_common ns;
 };
 

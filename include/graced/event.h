@@ -90,6 +90,7 @@ enum graced_signal_flags {
 	GRACED_SIG_TO_KEEPER = 1 << 18,	   /* the target is the keeper of inits */
 	/* current exits, and siginfo is the kernel's (code > 0) */
 	GRACED_SIG_SENDER_EXITS = 1 << 19,
+	GRACED_SIG_REBOOT = 1 << 20, /* reboot(2) kills PID 1 of the namespace that called it */
 };
 
 /*

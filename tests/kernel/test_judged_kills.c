@@ -227,6 +227,45 @@ static void in_a_shared_namespace_the_sandbox_takes_all_along(void **state)
 	assert_int_equal(box_remove(&sandbox), 0);
 }
 
+/* --- reboot --- */
+
+/* The kernel kills PID 1 in the name of who called it, and lets its parent see another signal. */
+static void a_container_s_reboot_is_its_own(void **state)
+{
+	static const struct {
+		const char *argv[4], *want;
+		int sig;
+	} table[] = {
+		{{"reboots", "self", "go"}, "'killed','cause':'self'", SIGHUP},
+		{{"reboots", "child", "go"}, "'killed','cause':'same-container'", SIGINT},
+		{{"reboots", "self", "asked"}, "'graceful','cause':'stop-signal'", SIGHUP},
+		{{"reboots", "child", "asked"}, "'graceful','cause':'stop-signal'", SIGINT},
+	};
+	struct fixture *f = judge_need(state);
+	struct proc_end end;
+	const json_t *rec;
+	struct sent sent;
+	struct box box;
+	char want[192];
+
+	for (size_t i = 0; i < LEN(table); i++) {
+		judge_start(f, &(struct box_spec){.prog = "stopper", .argv = table[i].argv}, &box);
+		if (!strcmp(table[i].argv[2], "asked"))
+			judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
+		page_go(box.proc.page, 1);
+		assert_int_equal(proc_wait(&box.proc, &end), 0);
+		assert_int_equal(end.status, table[i].sig);
+		rec = tracer_await_stop(f->tracer, &box);
+		assert_int_equal(box_remove(&box), 0);
+		snprintf(want, sizeof(want),
+			 "{'outcome':%s,'exit':{'signal':%d},"
+			 "'kill_signal':{'sender':{'kind':'pod'}},"
+			 "'evidence':{'complete':true}}",
+			 table[i].want, table[i].sig);
+		judge_match(rec, want);
+	}
+}
+
 /* --- ptrace --- */
 
 static void a_tracer_s_exit_kill_is_the_kernel_s(void **state)
@@ -276,6 +315,8 @@ int main(void)
 		      collateral_kills_count_the_processes_an_init_takes_along),
 		CLAIM("... in a namespace that is shared, and from the host, too",
 		      in_a_shared_namespace_the_sandbox_takes_all_along),
+		CLAIM("reboot(2) in a container is the container's own, and its parent's signal is seen",
+		      a_container_s_reboot_is_its_own),
 		CLAIM("the exit-kill of a tracer is the kernel's",
 		      a_tracer_s_exit_kill_is_the_kernel_s),
 	};

@@ -364,6 +364,9 @@ static void before_exec(void **state)
 		{"ignore", "go", "{'deaf':false,'reason':'before-exec'}", "ignored"},
 		{"ignore", "python", "{'deaf':false,'reason':'ignored'}", "ignored"},
 		{"default", "python", "{'deaf':true,'reason':'no-handler'}", "no-handler"},
+		{"default", "signalfd-other", "{'deaf':false,'reason':'before-exec'}",
+		 "no-handler"},
+		{"ignore", "signalfd-other", "{'deaf':false,'reason':'before-exec'}", "ignored"},
 	};
 	struct fixture *f = judge_need(state);
 	const json_t *rec;
@@ -373,7 +376,11 @@ static void before_exec(void **state)
 		begin(f, &box, BOX_ARGV("execs", rows[i].program, rows[i].before));
 		ask(f, &box, SEND_RUNTIME, SIGTERM);
 		page_go(box.proc.page, 1);
-		assert_int_equal(peek_await_syscall(box.init_pid, PEEK_PAUSE), 0);
+		assert_int_equal(peek_await_syscall(box.init_pid,
+						    strcmp(rows[i].program, "signalfd-other")
+							    ? PEEK_PAUSE
+							    : SYS_read),
+				 0);
 		rec = killed(f, &box);
 		judge_match(rec, "{'outcome':'killed','evidence':{'complete':true}}");
 		judge_match(rec, rows[i].want);

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/reboot.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -519,6 +520,28 @@ static void kills(char **args)
 	pause_forever();
 }
 
+/*
+ * reboots self|child asked|go: its pid namespace, by itself or a child, when asked by SIGTERM or
+ * once it may go on. Only as PID 1, which no test is on the host.
+ */
+static void reboots(char **args)
+{
+	sigset_t term = set_of(SIGTERM);
+	int got;
+
+	mask(SIG_BLOCK, SIGTERM);
+	page_ready(page);
+	if (getpid() != 1)
+		_exit(1);
+	if (!strcmp(args[1], "asked"))
+		sigwait(&term, &got);
+	else
+		page_await_go(page, 1);
+	if (!strcmp(args[0], "self") || (!fork() && getppid() == 1))
+		reboot(!strcmp(args[0], "self") ? RB_AUTOBOOT : RB_POWER_OFF);
+	pause_forever();
+}
+
 /* orphaned NUMBER: gets that signal when its parent dies */
 static void orphaned(char **args)
 {
@@ -604,6 +627,7 @@ static const struct {
 	{"strays", strays, 3},
 	{"execs", execs, 2},
 	{"kills", kills, 0},
+	{"reboots", reboots, 2},
 	{"orphaned", orphaned, 1},
 	{"exit-signal", exit_signal, 1},
 	{"terminal", terminal, 1},

@@ -267,7 +267,7 @@ static bool may_be_contained(const struct graced_proc *p, const struct cgnode *n
 
 static bool from_kernel(const struct obs_signal *sig)
 {
-	if (is_childs(sig))
+	if (is_childs(sig) || sig->flags & GRACED_SIG_REBOOT)
 		return false;
 	if (sig->flags & (GRACED_SIG_INFO_PRIV | GRACED_SIG_PARENT_DEATH))
 		return true;

@@ -280,8 +280,8 @@ static uint32_t hearing_of_last(const struct stop *stop, const struct obs_exit *
 /* The OOM killer marks what dies already, too: of what a process sent, or of its namespace's end. */
 static bool died_before_oom(const struct stop_signal *kill)
 {
-	return kill->seen &&
-	       (!(kill->flags & GRACED_SIG_INFO_PRIV) || kill->flags & GRACED_SIG_NS_TEARDOWN);
+	return kill->seen && (!(kill->flags & GRACED_SIG_INFO_PRIV) ||
+			      kill->flags & (GRACED_SIG_NS_TEARDOWN | GRACED_SIG_REBOOT));
 }
 
 void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
@@ -306,6 +306,15 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 		stop->oom_victim = true;
 		stop->oom = OOM_LEVEL_UNKNOWN;
 	}
+}
+
+/* The signal that ended init. Where reboot(2) did, its parent sees another one. */
+static uint32_t ended_by(const struct stop *stop)
+{
+	uint32_t died_of = stop->status & 0x7f;
+
+	return died_of && stop->kill.seen && stop->kill.flags & GRACED_SIG_REBOOT ? SIGKILL_NR
+										  : died_of;
 }
 
 static uint64_t capped_grace(const struct stop *stop)
@@ -399,7 +408,7 @@ static bool stop_signal_unknown(const struct stop *stop)
 /* What it died of, or what it was asked by, is of a sender that cannot be known. */
 static bool sender_unknown(const struct stop *stop)
 {
-	uint32_t died_of = stop->status & 0x7f;
+	uint32_t died_of = ended_by(stop);
 
 	if (!stop->exit_seen || stop->oom_victim)
 		return false;
@@ -502,7 +511,7 @@ static bool grace_uncertain(const struct stop *stop)
  */
 static bool fatal_signal_unseen(const struct stop *stop)
 {
-	uint32_t died_of = stop->status & 0x7f;
+	uint32_t died_of = ended_by(stop);
 
 	if (!stop->exit_seen || !died_of || died_of > 64 || died_of == SIGKILL_NR ||
 	    (died_of == SIGSYS_NR && !stop->unseen_lapsed))
@@ -523,12 +532,12 @@ static bool take_unseen(const struct stop *stop)
 
 	return request->seen && stop->exit_seen && stop->hearing & STOP_FOLLOWED &&
 	       !(stop->hearing & STOP_UNTAKEN) && !stop->deliver_ns && !waits &&
-	       !stop_signal_unheard(request) && (stop->status & 0x7f) != request->number;
+	       !stop_signal_unheard(request) && ended_by(stop) != request->number;
 }
 
 uint32_t stop_gaps(const struct stop *stop)
 {
-	bool killed = stop->exit_seen && (stop->status & 0x7f) == SIGKILL_NR;
+	bool killed = stop->exit_seen && ended_by(stop) == SIGKILL_NR;
 	uint32_t gaps = 0;
 
 	if (stop->record_lost || stop->counts.lost > stop->base.lost)
@@ -575,9 +584,22 @@ const struct stop_signal *stop_signal_of(const struct stop *stop)
 
 	if (stop->request.seen)
 		return &stop->request;
-	if (!inside->seen || !stop->exit_seen || (stop->status & 0x7f) == SIGKILL_NR)
+	if (!inside->seen || !stop->exit_seen || ended_by(stop) == SIGKILL_NR)
 		return NULL;
 	return stop->exit_ns <= inside->at_ns + INSIDE_NS ? inside : NULL;
+}
+
+/* A container that was asked to stop and then calls reboot(2) has ended itself as others exit. */
+static uint32_t judged_status(const struct stop *stop)
+{
+	const struct stop_signal *kill = &stop->kill;
+	bool inside = kill->sender.relation == RELATION_SELF ||
+		      kill->sender.relation == RELATION_SAME_CONTAINER;
+
+	if (ended_by(stop) == (stop->status & 0x7f))
+		return stop->status;
+	return inside && stop->request.seen && !stop_signal_unheard(&stop->request) ? 0
+										    : SIGKILL_NR;
 }
 
 void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
@@ -585,14 +607,14 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
 			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED |
 			       1u << GAP_INIT_UNSEEN | 1u << GAP_KILL_UNSEEN;
-	uint32_t died_of = stop->status & 0x7f;
+	uint32_t died_of = ended_by(stop);
 
 	/* What init died of was seen, if not what came of it. */
 	if (stop->restarted && !stop->blind)
 		gaps &= ~(1u << GAP_DAEMON_DOWN);
 	*ret = (struct outcome_facts){
 		.status_seen = stop->exit_seen,
-		.status = stop->status,
+		.status = judged_status(stop),
 		.oom = stop->oom_victim ? stop->oom : OOM_LEVEL_NONE,
 		.kill_seen = stop->kill.seen,
 		.kill_from = stop->kill.seen ? stop->kill.sender.relation : RELATION_NONE,
@@ -685,8 +707,7 @@ enum unheard stop_unheard(const struct stop *stop)
 		return UNHEARD_NONE;
 	if (stop->hearing & STOP_UNTAKEN)
 		return untaken(stop);
-	return stop->kill.seen && (stop->status & 0x7f) == SIGKILL_NR ? in_vain(stop)
-								      : UNHEARD_NONE;
+	return stop->kill.seen && ended_by(stop) == SIGKILL_NR ? in_vain(stop) : UNHEARD_NONE;
 }
 
 bool stop_is_deaf(const struct stop *stop)
