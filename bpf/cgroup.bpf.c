@@ -7,6 +7,7 @@
  * that of a removal and then that of a creation, are at cgroup_rename, too (kern_attach()).
  */
 #include "cost.bpf.h"
+#include "init.bpf.h"
 
 #define ID_LEN	     64 /* hexadecimal digits of a container id */
 #define ECS_TASK_LEN 32 /* hexadecimal digits of a task of Amazon ECS */
@@ -475,5 +476,68 @@ int on_cgroup_populated(__u64 *ctx)
 	cost_begin(GRACED_HOOK_POPULATED);
 	populated_seen(ctx);
 	cost_end(GRACED_HOOK_POPULATED);
+	return 0;
+}
+
+/*
+ * Where processes were moved to last: the kernel says only where a move leads. The least recently
+ * used is evicted, and what comes back from there is not noticed.
+ */
+struct moved {
+	__u64 start_ns;
+	__u64 watch_id; /* 0: to where nothing is watched */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct moved);
+} moves SEC(".maps");
+
+/* What its init was sent while it was elsewhere is not known: it is told once more, as late. */
+static __always_inline void moved_in(struct task_struct *t, struct graced_watch *w,
+				     const struct place *at)
+{
+	struct moved now = {
+		.start_ns = BPF_CORE_READ(t, start_boottime),
+		.watch_id = at->watch_id,
+	};
+	__u32 pid = BPF_CORE_READ(t, tgid);
+	__u64 id = at->watch_id;
+	struct graced_init *init;
+	struct moved *last;
+	bool back;
+
+	last = bpf_map_lookup_elem(&moves, &pid);
+	back = last && last->start_ns == now.start_ns && last->watch_id != id;
+	bpf_map_update_elem(&moves, &pid, &now, BPF_ANY);
+	if (!back || !watch_recorded(w))
+		return;
+	init = bpf_map_lookup_elem(&inits, &id);
+	if (init && init->pid == pid)
+		init_tell(t, w, at, init, true);
+}
+
+static __always_inline void attached_seen(const __u64 *ctx)
+{
+	struct task_struct *t = (void *)ctx[2];
+	struct cgroup *cg = (void *)ctx[0];
+	struct graced_watch *w;
+	struct place at;
+
+	/* With its first thread goes the process. */
+	if (!in_hierarchy(cg) || BPF_CORE_READ(t, pid) != BPF_CORE_READ(t, tgid))
+		return;
+	w = watch_of_read(cg, &at);
+	moved_in(t, w, &at);
+}
+
+SEC("raw_tp/cgroup_attach_task")
+int on_cgroup_attach(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_ATTACH);
+	attached_seen(ctx);
+	cost_end(GRACED_HOOK_ATTACH);
 	return 0;
 }

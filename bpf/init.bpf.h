@@ -93,6 +93,26 @@ static __always_inline bool init_is_settled(const struct graced_init *init)
  * user/core/engine/wait.c. */
 #define STAGE_NS 3000000000ULL
 
+static __always_inline void init_tell(struct task_struct *t, struct graced_watch *w,
+				      const struct place *at, const struct graced_init *init,
+				      bool late)
+{
+	__u64 inum, id = at->watch_id;
+	struct graced_ev_init *ev;
+
+	ev = emit_begin(GRACED_EV_INIT, sizeof(*ev), id, w);
+	if (!ev)
+		return;
+	ev->rank = init->rank;
+	ev->keeper_pid = init->keeper_pid;
+	ev->pad = 0;
+	proc_fill(&ev->proc, t, false);
+	proc_place(&ev->proc, at);
+	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
+	ev->flags = late ? GRACED_INIT_LATE : 0;
+	emit_end(ev, GRACED_SOON);
+}
+
 /* From now on t is the init of the container that it is in. stage_pid and keeper_pid may be 0. */
 static __always_inline void init_set(struct task_struct *t, struct graced_watch *w,
 				     const struct place *at, __u32 rank, __u32 stage_pid,
@@ -106,25 +126,13 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 		.until_ns = bpf_ktime_get_boot_ns() + STAGE_NS,
 		.keeper_pid = keeper_pid,
 	};
-	__u64 inum, id = at->watch_id;
-	struct graced_ev_init *ev;
-	bool late;
+	__u64 id = at->watch_id;
 
 	if (bpf_map_update_elem(&inits, &id, &init, BPF_ANY))
 		return;
-	ev = emit_begin(GRACED_EV_INIT, sizeof(*ev), id, w);
-	if (!ev)
-		return;
-	ev->rank = rank;
-	ev->keeper_pid = keeper_pid;
-	ev->pad = 0;
-	proc_fill(&ev->proc, t, false);
-	proc_place(&ev->proc, at);
-	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
-	late = init.start_ns < w->since_ns || init.pid == w->early_pid ||
-	       w->early_pid == GRACED_EARLY_SEVERAL;
-	ev->flags = late ? GRACED_INIT_LATE : 0;
-	emit_end(ev, GRACED_SOON);
+	init_tell(t, w, at, &init,
+		  init.start_ns < w->since_ns || init.pid == w->early_pid ||
+			  w->early_pid == GRACED_EARLY_SEVERAL);
 }
 
 /*

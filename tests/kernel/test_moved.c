@@ -176,6 +176,49 @@ static void its_end_is_reported_where_it_came_back(void **state)
 	come_back(f, false, true);
 }
 
+/* Its container is not empty meanwhile. What it is sent elsewhere is not seen. */
+static void be_away(struct fixture *f, bool asked_before, bool beside)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV("deaf")};
+	struct proc_end end;
+	struct box box, other;
+	struct sent sent;
+	struct proc stays;
+
+	attach_begin(f);
+	judge_start(f, &spec, &box);
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &other);
+	assert_int_equal(box_exec(&f->tree, &box, "workload", false, BOX_ARGV("deaf"), &stays), 0);
+	if (asked_before)
+		judge_send(f, SEND_RUNTIME, &box, SIGINT, &sent);
+	assert_int_equal(cg_enter(beside ? other.dir : f->tree.root, box.init_pid), 0);
+	judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
+	assert_int_equal(cg_enter(box.dir, box.init_pid), 0);
+	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
+	assert_int_equal(send_signal(&f->tree, SEND_RUNTIME, NULL, stays.pid, SIGKILL, &sent), 0);
+	assert_int_equal(proc_wait(&stays, &end), 0);
+	proc_free(&stays);
+	judge_match(tracer_await_stop(f->tracer, &box), "{'outcome':'killed','exit':{'signal':9},"
+							"'evidence':{'gaps':['attached-late']}}");
+	judge_send(f, SEND_RUNTIME, &other, SIGKILL, &sent);
+	assert_int_equal(proc_wait(&other.proc, &end), 0);
+	judge_match(tracer_await_stop(f->tracer, &other),
+		    "{'outcome':'killed','evidence':{'complete':true}}");
+	assert_int_equal(box_remove(&box), 0);
+	assert_int_equal(box_remove(&other), 0);
+	attach_end(f);
+}
+
+static void what_it_was_sent_elsewhere_is_a_gap(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	be_away(f, false, false);
+	be_away(f, true, false);
+	be_away(f, false, true);
+}
+
 /* It is in its container all the time. */
 static void below_its_container_nothing_changes(void **state)
 {
@@ -200,7 +243,7 @@ static void below_its_container_nothing_changes(void **state)
 		assert_int_equal(proc_wait(&box.proc, &end), 0);
 		judge_match(tracer_await_stop(f->tracer, &box),
 			    "{'outcome':'killed','exit':{'signal':9},'stop_signal':{'number':15},"
-			    "'deaf':true}");
+			    "'deaf':true,'evidence':{'complete':true}}");
 		assert_int_equal(judge_count(f, &box, "stop"), 1);
 		assert_int_equal(box_remove(&box), 0);
 		attach_end(f);
@@ -217,6 +260,8 @@ int main(void)
 		      outside_it_is_not_followed),
 		CLAIM("one that comes back when that was reported has a record of its end",
 		      its_end_is_reported_where_it_came_back),
+		CLAIM("one that was elsewhere for a while is said to have been seen late",
+		      what_it_was_sent_elsewhere_is_a_gap),
 		CLAIM("one that is moved below its container is followed",
 		      below_its_container_nothing_changes),
 	};

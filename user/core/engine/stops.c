@@ -346,14 +346,23 @@ static void base_take(struct stop *stop, const struct obs_init *init)
 	stop->base.suppressed = stop->before.suppressed + init->suppressed;
 }
 
+/* What it was sent until now is not known. */
+static void is_late(struct stop *stop, uint64_t at_ns)
+{
+	stop->late = true;
+	stop->unseen_lapsed = false;
+	stop->since_ns = at_ns;
+}
+
 /* A signal on another CPU may find an init before the record of its exec is in the ring. */
-static void init_overtaken(struct stops *stops, struct stop *stop, const struct obs_init *init)
+static void init_overtaken(struct stops *stops, struct stop *stop, const struct obs_init *init,
+			   uint64_t at_ns)
 {
 	start_take(stop, &init->proc);
 	stops_seen_there(stops, stop);
 	stop->keeper_pid = stop->keeper_pid ?: init->keeper_pid;
-	stop->late |= init->late;
-	stop->unseen_lapsed &= !init->late;
+	if (init->late)
+		is_late(stop, at_ns);
 	if (stop->rank == GRACED_INIT_GUESSED && init->rank == GRACED_INIT_FIRST && !stop->late &&
 	    stop_is_running(stop)) {
 		/* What was there before it was a stage of its runtime, which has left. */
@@ -457,8 +466,9 @@ static void lives_on(struct stops *stops, struct stop *stop)
 		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 }
 
-static void comes_back(struct stops *stops, struct stop *stop)
+static void comes_back(struct stops *stops, struct stop *stop, uint64_t at_ns)
 {
+	is_late(stop, at_ns);
 	stop->left_ns = 0;
 	stop->moved = false;
 	lives_on(stops, stop);
@@ -488,9 +498,9 @@ int stops_on_init(struct stops *stops, const struct obs *obs)
 	if (stops_same_process(&stop->init, &obs->init.proc) &&
 	    !is_back(stop, &obs->init.proc, obs->at_ns)) {
 		if (stop->left_ns)
-			comes_back(stops, stop);
+			comes_back(stops, stop, obs->at_ns);
 		else
-			init_overtaken(stops, stop, &obs->init);
+			init_overtaken(stops, stop, &obs->init, obs->at_ns);
 		return 0;
 	}
 	if (is_from_before(stop, obs)) {

@@ -179,6 +179,7 @@ static const struct {
 	{"on_cgroup_mkdir", "cgroup_mkdir", EVERY, GRACED_HOOK_MKDIR},
 	{"on_cgroup_rmdir", "cgroup_rmdir", EVERY, GRACED_HOOK_RMDIR},
 	{"on_cgroup_populated", "cgroup_notify_populated", EVERY, GRACED_HOOK_POPULATED},
+	{"on_cgroup_attach", "cgroup_attach_task", EVERY, GRACED_HOOK_ATTACH},
 };
 
 __attribute__((format(printf, 2, 3))) static void explain(struct kern_why *why, const char *format,

@@ -7,7 +7,7 @@
 
 #include "io/kernel/kernel.h"
 
-#define KERN_PROGRAMS 11
+#define KERN_PROGRAMS 12
 
 struct graced_bpf;
 
