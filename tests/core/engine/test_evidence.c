@@ -229,11 +229,14 @@ static void test_probe(void **state)
 	world_timer(&w, SEC(23));
 	world_timer(&w, SEC(24));
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
-	/* It is gone; a moment for a record that may be in the ring, and a signal in it. */
+	/* It is gone; a moment for a record that may be in the ring. A signal in it may be older
+	 * than that look, or newer: it is looked for again. */
 	probe(&w, SEC(30), P_A1.start_ns, false);
 	world_managed(&w, SEC(30) + 1, CG_A1, &P_A1, 15);
-	world_timer(&w, SEC(30) + WAIT);
-	world_timer(&w, SEC(30) + 2 * WAIT);
+	assert_int_equal(world_effects(&w, EFFECT_PROBE_INIT), 2);
+	probe(&w, SEC(30) + 2, P_A1.start_ns, false);
+	world_timer(&w, SEC(30) + 2 + WAIT);
+	world_timer(&w, SEC(30) + 2 + 2 * WAIT);
 	world_gone(&w, SEC(40), CG_A1, &lost);
 	assert_verdict(&w, OUTCOME_UNKNOWN, CAUSE_UNKNOWN,
 		       GAP(EXIT_UNSEEN) | GAP(EVENTS_LOST) | GAP(NOT_EMPTY));

@@ -92,7 +92,11 @@ static int by_sigio(bool child)
 		return -1;
 	if (child && fork())
 		return 0;
-	return write(fds[1], "x", 1) == 1 ? 0 : -1;
+	if (write(fds[1], "x", 1) != 1)
+		return -1;
+	if (child)
+		_exit(0);
+	return 0;
 }
 
 static int by_queue(int code)

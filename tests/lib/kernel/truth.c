@@ -88,6 +88,7 @@ static int check_members(const struct check *c)
 		"process",
 		"stop_signal",
 		"kill_signal",
+		"keeper_signal",
 		"requests",
 		"requests_total",
 		"deaf",
@@ -260,7 +261,9 @@ static int check_signals(const struct check *c)
 {
 	const struct truth *t = c->truth;
 
-	if (check_signal(c, "stop_signal", t->stop, t->stop_result ? t->stop_result : "delivered"))
+	if (check_signal(c, "stop_signal", t->stop,
+			 t->stop_result ? t->stop_result : "delivered") ||
+	    is_null(c, "keeper_signal"))
 		return 1;
 	if (!t->kernel_kill)
 		return check_signal(c, "kill_signal", t->kill, "delivered");
