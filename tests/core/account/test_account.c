@@ -185,14 +185,16 @@ struct given {
 static void add(struct account_log *log, const struct account_query *query, const char *line)
 {
 	struct given *g = arena_alloc(log->arena, sizeof(*g));
-	char *rest = g ? g->words.text : NULL, *word;
-	struct words *w = &g->words;
 	const char *boot;
+	char *rest, *word;
+	struct words *w;
 
 	if (!g) {
 		account_log_add(log, NULL, NULL);
 		return;
 	}
+	w = &g->words;
+	rest = w->text;
 	g->end.pods.rows = g->rows[0];
 	g->end.containers.rows = g->rows[1];
 	snprintf(w->text, sizeof(w->text), "%s", line);
