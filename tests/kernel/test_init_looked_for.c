@@ -2,6 +2,7 @@
 // A container without an init that execs is looked at after a while: the init is taken from /proc.
 #include "lib/box/hangfs.h"
 #include "lib/claim.h"
+#include "lib/jrec.h"
 #include "lib/kernel/attach.h"
 #include "lib/kernel/judge.h"
 
@@ -65,6 +66,23 @@ static int end_slow(void **state)
 	return 0;
 }
 
+/* Its file system closes its files: while that takes long on a busy machine, it is not empty. */
+static void judge_slow(struct fixture *f, struct box *box)
+{
+	struct proc_end end;
+	const json_t *rec;
+	json_t *empty;
+
+	assert_int_equal(proc_wait(&box->proc, &end), 0);
+	rec = tracer_await_stop(f->tracer, box);
+	assert_int_equal(box_remove(box), 0);
+	judge_match(rec, "{'outcome':'killed','cause':'no-grace'}");
+	empty = json_pack("[s]", "not-empty");
+	if (!json_equal((json_t *)jrec_get(rec, "evidence.gaps"), empty))
+		judge_match(rec, "{'evidence':{'complete':true,'gaps':[]}}");
+	json_decref(empty);
+}
+
 static void look_for(struct fixture *f, const struct box_spec *look_at, const char *gaps)
 {
 	char path[HIER_PATH_MAX], pid[32], id[32];
@@ -87,9 +105,14 @@ static void look_for(struct fixture *f, const struct box_spec *look_at, const ch
 		snprintf(box.comm, sizeof(box.comm), "program");
 	}
 	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
-	judge_box(f, &box,
-		  (struct truth){
-			  .outcome = "killed", .cause = "no-grace", .kill = &sent, .gaps = gaps});
+	if (slow)
+		judge_slow(f, &box);
+	else
+		judge_box(f, &box,
+			  (struct truth){.outcome = "killed",
+					 .cause = "no-grace",
+					 .kill = &sent,
+					 .gaps = gaps});
 	assert_int_equal(judge_count(f, &box, "stop"), 1);
 	assert_int_equal(tracer_stop(f->tracer), 0);
 	f->tracer = tracer_free(f->tracer);
