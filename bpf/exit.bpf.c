@@ -22,10 +22,11 @@ static __always_inline __u32 exit_status(const struct exiting *e)
 	return e->leader->exit_code;
 }
 
-/* kernel/pid_namespace.c, zap_pid_ns_processes(): it comes to be the status after this. */
+/* kernel/pid_namespace.c, zap_pid_ns_processes(): it comes to be the status after this, in place of
+ * the SIGKILL by which reboot(2) ends PID 1. */
 static __always_inline __u32 status_seen(const struct exiting *e, __u32 status)
 {
-	__u32 reboot = e->signal->flags & SIGNAL_GROUP_EXIT ? task_ns_reboot(e->task) : 0;
+	__u32 reboot = (status & 0x7f) == SIGKILL ? task_ns_reboot(e->task) : 0;
 
 	return reboot ? reboot : status;
 }
