@@ -247,12 +247,15 @@ static void test_failed(void **state)
 /* What follows the report that this one began in the shutdown. */
 static const char *after_late(struct shutstage *s, unsigned int id)
 {
-	const char *log = shutstage_log(s);
-	char late[40];
-	int n = snprintf(late, sizeof(late), "container-late %u\n", id);
+	const char *log = shutstage_log(s), *next = strchr(log, '\n');
+	unsigned int late = 0, time_s = 0, stop_s;
 
-	assert_int_equal(strncmp(log, late, (size_t)n), 0);
-	return log + n;
+	assert_int_equal(sscanf(log, "container-late %u %u s", &late, &time_s), 2);
+	assert_int_equal(late, id);
+	/* It has the time that it is given, where it is asked to stop at once. */
+	if (sscanf(next, " stop %*u %u s", &stop_s) == 1)
+		assert_int_equal(time_s, stop_s);
+	return next + 1;
 }
 
 /* By the pod's spec, the group and what is left of it. */
@@ -344,7 +347,7 @@ static void test_late_reported(void **state)
 	announce(&s);
 	assert_null(strstr(shutstage_log(&s), "late"));
 	add(&s, 9, "web");
-	assert_non_null(strstr(shutstage_log(&s), "container-late 9\nstop 9"));
+	assert_string_equal(after_late(&s, 9), "stop 9 5 s\n");
 	shutstage_plain(&s, SHUTDOWN_EV_CANCELLED);
 	(void)shutstage_log(&s);
 	announce(&s);

@@ -18,6 +18,9 @@ static void write_record(struct buf *log, const struct shutdown_record *r)
 		buf_printf(log, " %u%s", r->group, r->timed_out ? " timed out" : "");
 		break;
 	case SHUTDOWN_REPORT_LATE:
+		buf_printf(log, " %llu %llu s", (unsigned long long)r->container.id,
+			   (unsigned long long)(r->container.timeout_ns / SHUTSTAGE_S));
+		break;
 	case SHUTDOWN_REPORT_OVERDUE:
 	case SHUTDOWN_REPORT_KILLED:
 	case SHUTDOWN_REPORT_SURVIVES:

@@ -86,7 +86,7 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 	record.container.pod_uid = rec->pod ? rec->pod->uid : "";
 	record.group = shutdown_group_of(sd, rec);
 	record.deaf = deaf;
-	if (rec->turn.given_ns) {
+	if (rec->turn.given_ns || what == SHUTDOWN_REPORT_LATE) {
 		record.container.timeout_known = true;
 		record.container.timeout_ns = shutdown_given(sd, rec);
 	}

@@ -93,6 +93,17 @@ static int64_t grace_of(const struct shutdown *sd, const struct shutdown_contain
 	return shutplan_override_s((int64_t)(left_ns / NS_PER_S), rec->facts.grace);
 }
 
+/* How long it has once it is given that, after it has waited for its turn. The kubelet's least is
+ * for pods, and nothing else waits. */
+static uint64_t time_of(const struct shutdown_container_rec *rec, uint64_t wait_ns)
+{
+	const struct killgrace_kill kill = {.grace_s = rec->turn.grace_s, .wait_ns = wait_ns};
+
+	if (!rec->facts.outside)
+		return (uint64_t)killgrace_steps(&kill).stop_s * NS_PER_S;
+	return kill.grace_s > 0 ? (uint64_t)kill.grace_s * NS_PER_S : 0;
+}
+
 /* Its grace period runs, though a sidecar has yet to wait. */
 static void begin_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
@@ -101,6 +112,7 @@ static void begin_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 	turn->begun_ns = shutdown_counted(sd);
 	turn->end_ns = group_end(sd);
 	turn->grace_s = grace_of(sd, rec);
+	turn->stop_ns = time_of(rec, 0);
 	sd->surveyed = false;
 	if (turn->late)
 		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_LATE, false);
@@ -158,10 +170,7 @@ static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
 
 	turn->given_ns = shutdown_counted(sd);
 	turn->given_at = sd->now_ns;
-	turn->stop_ns = (uint64_t)steps.stop_s * NS_PER_S;
-	/* The kubelet's least is for pods, and nothing else waits for its turn. */
-	if (outside)
-		turn->stop_ns = left_s > 0 ? (uint64_t)left_s * NS_PER_S : 0;
+	turn->stop_ns = time_of(rec, kill.wait_ns);
 	if (rec->pod)
 		rec->pod->driven = true;
 	effect.at_ns = turn->stop_ns;
