@@ -495,7 +495,8 @@ struct {
 	__type(value, struct moved);
 } moves SEC(".maps");
 
-/* What its init was sent while it was elsewhere is not known: it is told once more, as late. */
+/* An init that comes back is recorded once more, as late: signals that it was sent in another
+ * cgroup were not seen. */
 static __always_inline void moved_in(struct task_struct *t, struct graced_watch *w,
 				     const struct place *at)
 {

@@ -125,7 +125,7 @@ static bool is_placeholder(const struct procfs_proc *p)
 	return audit_is_placeholder(p->proc.exe, p->proc.comm);
 }
 
-/* What shells were made to start, each by the one before; works: what only keeps is none. */
+/* Follows shells down to the first process that is no shell. works: a placeholder does not count. */
 static const struct procfs_proc *behind_shells(const struct members *members,
 					       const struct procfs_proc *p, bool works)
 {

@@ -169,7 +169,7 @@ static void on_restore(void *userdata)
 	recorders_repeat(d->recorders, &lines);
 }
 
-/* Encoded once, whoever takes it. */
+/* Encodes a record once for all sinks. */
 static void write_down(struct daemon *d, const struct record *record)
 {
 	bool followed = answers_want(d, record), wanted = recorders_want(d->recorders, record);

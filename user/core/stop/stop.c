@@ -497,7 +497,7 @@ static bool grace_uncertain(const struct stop *stop)
 		return false;
 	if (kill_is_early(stop) && cleans_up(stop))
 		return false;
-	/* Of an unknown period nothing shows whether it was over, or the clean-up cut it short. */
+	/* Without a known grace period, a clean-up may have come before its end. */
 	return stop->grace.from == GRACE_INFERRED || stop->given_unknown ||
 	       (kill_is_early(stop) && !stop->grace.sure) ||
 	       (!grace_known(&stop->grace) && cleans_up(stop));

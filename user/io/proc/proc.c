@@ -136,8 +136,8 @@ static bool is_ending(const struct procfs_stat *stat)
 	return stat->flags & PF_EXITING && stat->state != 'Z' && stat->state != 'X';
 }
 
-/* A leader may leave long before the last of its threads. *ret 0: there is none. -errno when one
- * cannot be read. */
+/* Looks at each thread, as a leader may exit long before the others. *ret is 0 if none is wanted.
+ * -errno if one cannot be read. */
 static int find_thread(pid_t pid, bool (*is_wanted)(const struct procfs_stat *stat),
 		       unsigned long *ret)
 {

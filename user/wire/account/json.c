@@ -142,7 +142,7 @@ static void add_pod_names(struct buf *out, const struct record_pod *s)
 	jsonw_str(out, "workload", s->workload);
 }
 
-/* Of a container that only steps name it is not known who sent what. */
+/* A container that is only in steps of a shutdown has no stop record, and so no senders. */
 static void add_signal(struct buf *out, const char *key, const struct record_sigref *signal)
 {
 	const struct record_sender *sender = &signal->sender;

@@ -371,7 +371,7 @@ static uint64_t read_seconds(struct members_reading *r, const json_t *value)
 	return 0;
 }
 
-/* Of the two moments one is known already. */
+/* Reads a span: one of its two moments has been read, and gives the other. */
 static void read_span(struct members_reading *r, const json_t *value, const struct member *m,
 		      void *object)
 {

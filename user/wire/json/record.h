@@ -25,7 +25,7 @@ int record_json(struct buf *out, const struct record *record);
 /*
  * Reads a line of one of those types; texts and lists of *ret are in the arena. All readers of
  * records have one answer to what they do not know: a member is ignored; a record of another type
- * is none of theirs (-ENOMSG); one with a word that is not known, or of a later schema, is of a
+ * is skipped (-ENOMSG); one with a word that is not known, or of a later schema, is of a
  * newer graced (-EPROTONOSUPPORT), as its verdict would be read as another; what record_json()
  * could not have written is no record (-EBADMSG). Absent members are unknown. -ENOMEM.
  */

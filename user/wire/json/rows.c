@@ -503,7 +503,7 @@ static const struct member asked_signal[] = {
 	MEMBERS_END,
 };
 
-/* Of a container that is overdue, or was ended. */
+/* The stop of a container that is overdue, or was ended. */
 static const struct member asked[] = {
 	WITHIN("signal", asked_signal, UNLESS(struct record_shutdown, step.container.signal, 0)),
 	UINT(struct record_shutdown, "asked_boot_ns", step.container.asked_ns, OPTIONAL),

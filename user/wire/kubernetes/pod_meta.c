@@ -99,7 +99,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Of the same name the first in the list counts: elements are in one array. */
+/* If two have the same name, the first in the list counts; both are in one array. */
 static int compare_all(const void *a, const void *b)
 {
 	const char *x = ((const struct named *)a)->element;
