@@ -318,6 +318,33 @@ static void test_groups_observed(void **state)
 	shutstage_end(&s);
 }
 
+/* logind may be slower to say that the kubelet holds a lock than a container is to end. */
+static void test_groups_quick(void **state)
+{
+	const struct shutdown_group groups[] = {{20 * S, false}, {10 * S, false}};
+	struct shutdown_container c = shutstage_asked();
+	struct shutstage s;
+
+	shutstage_begin(&s, SHUTDOWN_ASSIST, 2 * S);
+	shutstage_send(&s, &(struct shutdown_event){
+				   .type = SHUTDOWN_EV_PLAN, .plan.groups = groups, .plan.n = 2});
+	shutstage_pod(&s, "web", 0, false, false);
+	c.asked_ns = 0;
+	shutstage_holders(&s, "?");
+	shutstage_hold(&s);
+	shutstage_container(&s, &c);
+	shutstage_announce(&s, 60);
+	c.asked_ns = shutstage_at(0.1);
+	shutstage_run(&s, 0.1);
+	shutstage_container(&s, &c);
+	c.populated = false;
+	shutstage_container(&s, &c);
+	assert_string_equal(shutstage_log(&s), "announced\n");
+	shutstage_holders(&s, "kubelet");
+	assert_string_equal(shutstage_log(&s), "group-started 0\ngroup-done 0\n");
+	shutstage_end(&s);
+}
+
 /* Hooks keep the first group from its stop signals; its time ends by the announcement all the same,
  * and the next group is seen to begin. */
 static void test_groups_hooks(void **state)
@@ -472,6 +499,8 @@ int main(void)
 		CLAIM("without the kubelet there are no groups", test_no_kubelet),
 		CLAIM("a group has started when its first container is asked",
 		      test_groups_observed),
+		CLAIM("... and is, if it was over before logind named the kubelet",
+		      test_groups_quick),
 		CLAIM("whatever hooks and deletions do in between", test_groups_hooks),
 		CLAIM("before 1.23 the default group takes its whole time", test_two_phases),
 		CLAIM("time in which nothing ran is no container's", test_suspend),

@@ -202,6 +202,16 @@ static bool group_is_over(struct shutdown *sd)
 	return true;
 }
 
+/* One that was stopped may be gone before logind has said who holds a lock. */
+static bool group_has_any(struct shutdown *sd)
+{
+	const struct shutdown_plan *plan = &sd->plan;
+	const struct shutdown_survey *s = shutdown_survey(sd);
+	bool ended = !plan->begun && s->asked_in[plan->at] >= sd->announced_ns;
+
+	return ended || s->living_in[plan->at] > 0 || plan->groups[plan->at].in_full;
+}
+
 /* Follows the kubelet through its groups (docs/kubelet-rules.md, "Kill phase"), by what is
  * observed. */
 static void judge_groups(struct shutdown *sd)
@@ -212,9 +222,7 @@ static void judge_groups(struct shutdown *sd)
 	if (!plan->driven)
 		return;
 	for (; plan->at < plan->n; plan->at++) {
-		bool any = shutdown_survey(sd)->living_in[plan->at] > 0;
-
-		if (!plan->turned && !any && !plan->groups[plan->at].in_full)
+		if (!plan->turned && !group_has_any(sd))
 			continue;
 		if (!plan->turned)
 			take_turn(sd);
