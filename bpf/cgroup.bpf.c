@@ -247,6 +247,8 @@ static __always_inline void buckets_fill(struct graced_watch *w)
 	w->outside_at_ns = w->bucket_at_ns;
 	w->outside_left = BUCKET_BURST;
 	w->vain_at_ns = w->bucket_at_ns;
+	w->others_at_ns = w->bucket_at_ns;
+	w->others_left = BUCKET_BURST;
 	w->vain_left = BUCKET_BURST;
 }
 

@@ -31,6 +31,11 @@ static __always_inline __u32 status_seen(const struct exiting *e, __u32 status)
 	return reboot ? reboot : status;
 }
 
+static __always_inline __u32 parent_pid(struct task_struct *leader)
+{
+	return BPF_CORE_READ(leader, real_parent, tgid);
+}
+
 #define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
 
 /* The end of a namespace's init kills all that is left in it, after this and maybe elsewhere. */
@@ -107,6 +112,8 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	ev->exec_ns = init ? init->exec_ns : 0;
 	ev->unheard_sig = init ? init->unheard_sig : 0;
+	ev->parent_pid = parent_pid(e->leader);
+	ev->others_missed = w ? w->others_missed : 0;
 	ev->pad = 0;
 	if (w)
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
@@ -152,6 +159,17 @@ static __always_inline struct graced_init *init_of(const __u64 *ctx, __u64 watch
 	return init_find(task, watch_id) ? bpf_map_lookup_elem(&inits, &watch_id) : i;
 }
 
+/* What may be why its init exits, or happens while it is stopped. */
+static __always_inline bool may_matter(const struct exiting *e, const struct graced_init *i,
+				       __u32 status)
+{
+	__u32 code = status >> 8 & 0xff;
+
+	if (status & 0x7f || code > 128 || is_stopping(i))
+		return true;
+	return code && i && i->pid && i->pid == parent_pid(e->leader);
+}
+
 static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 {
 	struct exiting e = {.task = (void *)ctx[0]};
@@ -159,7 +177,7 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 	struct graced_watch *w;
 	struct place at;
 	__u32 status;
-	bool init, noisy;
+	bool init, noisy, all;
 
 	w = container_at(home_cgroup(e.task), &at);
 	if (!w && !cfg_all)
@@ -179,12 +197,13 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 		init_stage_left(at.watch_id);
 	if (w && !noisy)
 		__sync_fetch_and_add(&w->counts.exits, 1);
-	if (init || (cfg_all && status & 0x7f)) {
-		if (noisy)
-			stat_add(GRACED_EV_EXIT, 0, 0, 1);
-		else
-			record(&e, w, &at, status, init ? i : NULL);
-	}
+	all = cfg_all && status & 0x7f;
+	if (all && noisy)
+		stat_add(GRACED_EV_EXIT, 0, 0, 1);
+	else if (init || all ||
+		 (!noisy && watch_recorded(w) && may_matter(&e, i, status) &&
+		  others_take(at.watch_id, GRACED_EV_EXIT)))
+		record(&e, w, &at, status, init ? i : NULL);
 	if (init) {
 		i->pid = 0;
 		w->ending_pid = e.task->tgid;

@@ -74,7 +74,8 @@ GRACED_SHARED __u64 vain_kills;
 
 /*
  * Signals to an init: so many at once, then 100 a second. Those of its own container have a bucket,
- * those of each other container have one, those of the host, and SIGKILLs that it ignores.
+ * those of each other container have one, those of the host, and SIGKILLs that it ignores. So has
+ * what is recorded of its container's other processes.
  */
 #define BUCKET_BURST	 256
 #define BUCKET_REFILL_NS 10000000ULL
@@ -256,6 +257,12 @@ static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, str
  * once, in maps.bpf.c, as watch_walk() is. */
 __u64 watch_id_of(__u64 cgroup);
 
+/*
+ * Takes room for a record of a process that is no init, of a type, in that container. 0: there is
+ * none. Defined once, in maps.bpf.c, as watch_walk() is.
+ */
+__u32 others_take(__u64 watch_id, __u32 type);
+
 static __always_inline bool watch_recorded(const struct graced_watch *w)
 {
 	return w && w->kind >= GRACED_WATCH_CONTAINER;
@@ -328,6 +335,36 @@ static __always_inline bool doom_end(__u64 watch_id)
 		return false;
 	__sync_fetch_and_add(&dying, -1);
 	return true;
+}
+
+/* False: none is left. Below 0 it is what CPUs took at the same moment: that is paid back. */
+static __always_inline bool take_one(__u32 *left)
+{
+	if (*(volatile __s32 *)left <= 0)
+		return false;
+	__sync_fetch_and_add(left, -1);
+	return true;
+}
+
+/* False: the bucket is empty. CPUs that refill it at the same moment all do. */
+static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
+{
+	__u64 now = bpf_ktime_get_boot_ns(), at = *(volatile __u64 *)at_ns;
+	__s64 ticks, room;
+
+	/* Another CPU may have read the clock later. */
+	ticks = now > at ? (now - at) / BUCKET_REFILL_NS : 0;
+	if (ticks) {
+		room = BUCKET_BURST - *(volatile __s32 *)left;
+		*at_ns = now;
+		__sync_fetch_and_add(left, ticks < room ? ticks : room);
+	}
+	return *(volatile __s32 *)left > 0;
+}
+
+static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
+{
+	return bucket_fill(at_ns, left) && take_one(left);
 }
 
 static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u64 suppressed)

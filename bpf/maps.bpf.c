@@ -90,3 +90,16 @@ __noinline __u64 watch_id_of(__u64 cgroup)
 	watch_of_read((void *)cgroup, &at);
 	return at.watch_id;
 }
+
+__noinline __u32 others_take(__u64 watch_id, __u32 type)
+{
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);
+
+	if (!w)
+		return 0;
+	if (bucket_take(&w->others_at_ns, &w->others_left))
+		return 1;
+	__sync_fetch_and_add(&w->others_missed, 1);
+	stat_add(type, 0, 0, 1);
+	return 0;
+}

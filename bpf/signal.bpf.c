@@ -11,6 +11,8 @@
 
 /* Beside graced_signal_flags, taken away before a record is filled: for a noisy container. */
 #define NOISY (1u << 31)
+/* ... for a process that is no init, and that may matter for its container's stop. */
+#define OTHER (1u << 30)
 
 struct signal_args {
 	struct task_struct *target;
@@ -193,36 +195,6 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 	return true;
 }
 
-/* False: none is left. Below 0 it is what CPUs took at the same moment: that is paid back. */
-static __always_inline bool take_one(__u32 *left)
-{
-	if (*(volatile __s32 *)left <= 0)
-		return false;
-	__sync_fetch_and_add(left, -1);
-	return true;
-}
-
-/* False: the bucket is empty. CPUs that refill it at the same moment all do. */
-static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
-{
-	__u64 now = bpf_ktime_get_boot_ns(), at = *(volatile __u64 *)at_ns;
-	__s64 ticks, room;
-
-	/* Another CPU may have read the clock later. */
-	ticks = now > at ? (now - at) / BUCKET_REFILL_NS : 0;
-	if (ticks) {
-		room = BUCKET_BURST - *(volatile __s32 *)left;
-		*at_ns = now;
-		__sync_fetch_and_add(left, ticks < room ? ticks : room);
-	}
-	return *(volatile __s32 *)left > 0;
-}
-
-static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
-{
-	return bucket_fill(at_ns, left) && take_one(left);
-}
-
 /*
  * The kernel raises the signal of a timer that expires, or of input that arrives, while any process
  * may be running, which then looks like the sender.
@@ -349,7 +321,7 @@ static __always_inline void fill_signal(struct graced_ev_signal *ev, const struc
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
-	ev->flags = a->flags & ~NOISY;
+	ev->flags = a->flags & ~(NOISY | OTHER);
 	if (loads_may_fail())
 		fill_target(ev, a->target, true);
 	else
@@ -691,6 +663,40 @@ static __always_inline void kill_seen(struct signal_args *a, const __u64 *ctx, b
 	count_kill(a, for_init);
 }
 
+/*
+ * OTHER for a signal to a process, a pointer, that is no init: if it may end it, or asks it to stop
+ * while its container is stopped. A global function: the verifier goes through it once.
+ */
+__noinline __u32 other_flag(__u64 task, __u64 watch_id, __u32 sig, __u32 result)
+{
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);
+
+	if (!watch_recorded(w) || result == RESULT_OVERFLOW)
+		return 0;
+	if (taken_set(w) & BIT_OF(sig) && is_stopping(bpf_map_lookup_elem(&inits, &watch_id)))
+		return OTHER;
+	if (result != RESULT_DELIVERED || (NEVER_FATAL | JOB_CONTROL) & BIT_OF(sig))
+		return 0;
+	return disposition_flags((void *)task, sig) & GRACED_SIG_DFL ? OTHER : 0;
+}
+
+static __always_inline __u32 other_seen(const struct signal_args *a, const __u64 *ctx)
+{
+	__u64 task;
+
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+	return other_flag(task, a->at.watch_id, a->sig, a->result);
+}
+
+/* That of a pid namespace which ends is a record of its PID 1 alone. */
+static __always_inline bool other_take(struct signal_args *a)
+{
+	if (!(a->flags & OTHER) || a->flags & (NOISY | GRACED_SIG_NS_TEARDOWN))
+		return false;
+	return !(a->flags & GRACED_SIG_TARGET_ZOMBIE) &&
+	       others_take(a->at.watch_id, GRACED_EV_SIGNAL);
+}
+
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
 	/* Loaded before the ways part: see lineage_see(). */
@@ -698,16 +704,18 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	struct graced_init *init = init_of(a, ctx, signal->live.counter);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
-	bool masked = signal_mask(a->w) & BIT_OF(a->sig);
+	bool masked = signal_mask(a->w) & BIT_OF(a->sig), noisy;
+	__u32 other = 0;
 	__u64 at_ns;
-	bool noisy;
 	__u32 flags;
 
 	if (watch_recorded(a->w))
 		note_asked(a, signal, ctx);
 	if (!masked && !forwarded)
 		return;
-	if (!for_init && !forwarded && a->sig != SIGKILL && !cfg_all)
+	if (!for_init)
+		other = other_seen(a, ctx);
+	if (!for_init && !forwarded && !other && a->sig != SIGKILL && !cfg_all)
 		return;
 	bpf_probe_read_kernel(&a->info, sizeof(a->info), &ctx[1]);
 	noisy = is_noisy(a->at.watch_id);
@@ -716,7 +724,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (for_init && is_vain_kill(a) && drop_vain_kill(a))
 		return;
 	a->code = info_code(a->info);
-	flags = signal_flags(a, signal, ctx[3]);
+	flags = signal_flags(a, signal, ctx[3]) | other;
 	if (for_init)
 		flags |= GRACED_SIG_INIT;
 	if (forwarded && passes_on(a, flags))
@@ -732,14 +740,15 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	place_sender(a);
 	if (a->sig == SIGKILL)
 		kill_seen(a, ctx, for_init);
-	if (!for_init && !forward_take(a, init) && !wanted_by_all(a))
-		return;
-	if (!for_init && a->flags & NOISY) {
+	if (!for_init && !forward_take(a, init) && !wanted_by_all(a)) {
+		if (!other_take(a))
+			return;
+	} else if (!for_init && a->flags & NOISY) {
 		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
 		return;
-	}
-	if (limited(a))
+	} else if (limited(a)) {
 		return;
+	}
 	at_ns = record(a, ctx);
 	/* Read again: for_init would be a constant on each way that leads through record(). */
 	if (a->flags & GRACED_SIG_INIT && init && a->w)

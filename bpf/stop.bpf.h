@@ -75,6 +75,13 @@ static __always_inline bool is_dying(const struct graced_init *init)
 	return init->await_sig == SIGKILL && !init->deliver_ns;
 }
 
+/* Its container is being stopped, or was a while ago. */
+static __always_inline bool is_stopping(const struct graced_init *init)
+{
+	return init && init->stop_sig &&
+	       bpf_ktime_get_boot_ns() - init->stop_at_ns < GRACED_OTHERS_NS;
+}
+
 /*
  * Which signals to its init are recorded. w may be NULL. SIGWINCH is the stop signal of some images
  * (httpd), so it is recorded until the stop signal is known.

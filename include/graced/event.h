@@ -139,6 +139,15 @@ enum graced_taken_flags {
 	GRACED_TAKEN_OWN = 1 << 17, /* the process sent it itself: raise(3) */
 };
 
+/*
+ * Processes of a container beside its init. Recorded are their exits by a signal, by a code above
+ * 128, and of a child of init by any code but 0; the signals that end them, but for those by which
+ * a pid namespace ends with its PID 1; and from a stop signal to init on, for ten minutes, all
+ * their exits, and the stop signals to them. A bucket bounds these records, and a noisy container
+ * has none: they say nothing of its init, and none of them counts as lost or suppressed.
+ */
+#define GRACED_OTHERS_NS 600000000000ULL
+
 /* graced_ev_oom.flags */
 enum graced_oom_flags {
 	GRACED_OOM_INIT = 1 << 0, /* the victim is its container's init */
@@ -256,9 +265,11 @@ struct graced_ev_exit {
 	 * kernel kills all threads at once, and this is when the first of them woke up to that.
 	 */
 	__u64 deliver_ns;
-	__u64 stop_at_ns;  /* at_ns of the record of that signal; 0: none came */
-	__u64 exec_ns;	   /* init exec'd last, since it is the init; 0: never */
-	__u32 unheard_sig; /* as in graced_init */
+	__u64 stop_at_ns;    /* at_ns of the record of that signal; 0: none came */
+	__u64 exec_ns;	     /* init exec'd last, since it is the init; 0: never */
+	__u32 unheard_sig;   /* as in graced_init */
+	__u32 parent_pid;    /* of the process, at its end */
+	__u32 others_missed; /* as in graced_watch */
 	__u32 pad;
 };
 
@@ -338,6 +349,9 @@ struct graced_watch {
 	__u32 part; /* where it is; see enum graced_part */
 	/* Its last init that has exited: the rest of its pid namespace is killed after that. */
 	__u32 ending_pid;
+	__u64 others_at_ns; /* a bucket, for what is recorded of its other processes */
+	__u32 others_left;
+	__u32 others_missed; /* how many of these records were not made */
 };
 
 /*

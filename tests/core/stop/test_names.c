@@ -40,12 +40,12 @@ static void test_causes(void **state)
 static void test_gaps(void **state)
 {
 	static const char *const words[] = {
-		"events-lost",	  "suppressed",	     "attached-late",  "daemon-down",
-		"unknown-cgroup", "init-guessed",    "kill-unseen",    "exit-unseen",
-		"oom-level",	  "not-empty",	     "name-late",      "source-failed",
-		"shed",		  "grace-uncertain", "sender-unknown", "stop-signal-unknown",
-		"time-uncertain", "sandbox-guessed", "init-unseen",    "take-unseen",
-		"not-reaped",	  "init-moved",
+		"events-lost",	  "suppressed",	     "attached-late",	"daemon-down",
+		"unknown-cgroup", "init-guessed",    "kill-unseen",	"exit-unseen",
+		"oom-level",	  "not-empty",	     "name-late",	"source-failed",
+		"shed",		  "grace-uncertain", "sender-unknown",	"stop-signal-unknown",
+		"time-uncertain", "sandbox-guessed", "init-unseen",	"take-unseen",
+		"not-reaped",	  "init-moved",	     "child-uncertain",
 	};
 
 	assert_int_equal(LEN(words), GAP_COUNT);

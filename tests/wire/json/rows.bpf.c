@@ -8,3 +8,4 @@ struct record rows_record;
 struct bootlog rows_bootlog;
 struct bootlog_alive rows_alive;
 struct shutdown_holder rows_holder;
+struct record_member rows_member;

@@ -211,10 +211,11 @@ static void test_stop(void **state)
 				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
 				"\"used_ratio\":0.041,\"margin_ns\":28770000000},"
 				"\"outcome\":\"graceful\",\"cause\":\"stop-signal\","
-				"\"collateral_kills\":3,\"oom_kills\":1,\"pod_terminating\":true,"
+				"\"via\":null,\"cut\":0,\"collateral_kills\":3,\"oom_kills\":1,\"pod_terminating\":true,"
 				"\"empty_boot_ns\":4000,\"forwarded\":{\"number\":3,\"name\":\"SIGQUIT\","
 				"\"result\":\"delivered\",\"after_ns\":900,\"target\":{\"pid\":77,"
-				"\"ns_pid\":7,\"comm\":\"worker\"},\"count\":2},\"held_by\":null,\"stages\":{\"deliver_ns\":200,"
+				"\"ns_pid\":7,\"comm\":\"worker\"},\"count\":2},\"held_by\":null,"
+				"\"processes\":[],\"processes_other\":0,\"stages\":{\"deliver_ns\":200,"
 				"\"exit_ns\":1800,\"reap_ns\":500,\"empty_ns\":1000},\"evidence\":{\"complete\":false,"
 				"\"gaps\":[\"events-lost\",\"name-late\"]}}\n");
 }
@@ -233,9 +234,11 @@ static void test_stop_unknown(void **state)
 		"\"keeper_signal\":null,"
 		"\"requests\":[],\"requests_total\":0,\"deaf\":false,\"reason\":null,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
 		"\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
-		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"collateral_kills\":0,"
+		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"via\":null,\"cut\":0,"
+		"\"collateral_kills\":0,"
 		"\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
-		"\"forwarded\":null,\"held_by\":null,\"stages\":{\"deliver_ns\":null,\"exit_ns\":null,"
+		"\"forwarded\":null,\"held_by\":null,"
+		"\"processes\":[],\"processes_other\":0,\"stages\":{\"deliver_ns\":null,\"exit_ns\":null,"
 		"\"reap_ns\":null,\"empty_ns\":null},\"evidence\":{\"complete\":true,\"gaps\":[]}}\n");
 }
 
@@ -262,7 +265,7 @@ static void test_held_by(void **state)
 	assert_int_equal(record_json(&line, &record), 0);
 	assert_non_null(strstr(buf_str(&line),
 			       "\"held_by\":{\"pid\":77,\"comm\":\"sh\",\"parent\":{\"pid\":78,"
-			       "\"comm\":\"agent\"}},\"stages\":"));
+			       "\"comm\":\"agent\"}},\"processes\":"));
 }
 
 static void test_reaped(void **state)

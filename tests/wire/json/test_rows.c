@@ -40,6 +40,9 @@ static const char *const unwritten[] = {
 	".target.start_ns",
 	".forward.to.start_ns",
 	".victim.start_ns",
+	".via.process.start_ns",
+	".asked.process.start_ns",
+	".fatal.process.start_ns",
 	/* What a step is made of; record_shutdown has its container and volumes by name. */
 	"record_shutdown.step.at_ns",
 	"record_shutdown.step.container",

@@ -363,7 +363,7 @@ static void test_own_lines(void **state)
 	assert_int_equal(exporead_page(buf_str(&page), false, NULL, NULL), METRICS_OWN_LINES);
 	assert_int_equal(last_number(&page), METRICS_OWN_LINES);
 	/* The least metrics.maxSeries. */
-	assert_true(METRICS_OWN_LINES + series_overflow_lines() <= 600);
+	assert_true(METRICS_OWN_LINES + series_overflow_lines() <= 700);
 }
 
 static uint64_t next_random(uint64_t *seed)

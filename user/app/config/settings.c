@@ -581,10 +581,10 @@ const struct setting settings[] = {
 	 .list = true, .pairs = true, .take = value_managed},
 	{KEY("metrics.maxSeries", RUN), .argument = "N", .fallback = "10000",
 	 .help = "how many series of containers to expose; further ones are counted as _other",
-	 TYPE(COUNT, DAEMON(max_series)), .min = 600,
+	 TYPE(COUNT, DAEMON(max_series)), .min = 700,
 	 /* A page of so many lines is 7 MB or more and keeps the loop busy for about 60 ms,
 	  * compressed. */
-	 .max = 50000, .wants = "a number from 600 to 50000"},
+	 .max = 50000, .wants = "a number from 700 to 50000"},
 	{KEY("metrics.maxAge", RUN), .argument = "TIME", .fallback = "1h",
 	 .help = "how long a series outlives its container", TYPE(DURATION, DAEMON(max_age_ns)),
 	 .min = 1, .wants = "a duration like 30s or 1h"},

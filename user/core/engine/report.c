@@ -3,6 +3,7 @@
 #include "core/engine/stops.h"
 #include "core/engine/subject.h"
 #include "core/stop/audit.h"
+#include "core/stop/processes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -189,6 +190,17 @@ static bool runtime_reports_oom(const struct stops *stops, const struct stop *st
 	       strcmp(c->exit_reason, "OOMKilled") == 0;
 }
 
+/* Where init passed a child's end on, that ended the container. */
+static void fill_kill_of_child(const struct stops *stops, const struct stop *stop,
+			       struct record_sigref *ret)
+{
+	bool sure;
+	const struct process *child = processes_via(stop, &sure);
+
+	if (child)
+		fill_sigref(stops, ret, process_fatal(child));
+}
+
 void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps)
 {
 	struct outcome_facts facts;
@@ -209,6 +221,8 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	if (verdict.cause == CAUSE_RUNTIME_LOST)
 		fill_sigref(stops, &rec->stop.keeper_signal, &stop_aside_of(stop)->keeper);
 	rec->stop.gaps = gaps;
+	stops_fill_members(stops, stop, &rec->stop);
+	fill_kill_of_child(stops, stop, &rec->stop.kill_signal);
 	if (gaps >> GAP_SANDBOX_GUESSED & 1)
 		rec->stop.container.kind = CONTAINER_KIND_SANDBOX;
 	output_report(stops->out);

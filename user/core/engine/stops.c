@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "core/stop/processes.h"
+
 /* Processes of scope all that are followed at once. */
 #define MAX_PROCS 4096
 
@@ -610,6 +612,8 @@ int stops_on_signal(struct stops *stops, const struct obs *obs)
 		return keeper_killed(stops, obs);
 	if (sig->flags & GRACED_SIG_FORWARDED && !init)
 		forwarded(stops, obs);
+	if (!init)
+		stops_other_signalled(stops, obs);
 	stop = init ? stop_of(stops, sig->id) : NULL;
 	/* What the kernel half wrongly takes for a container has no init. */
 	init = stop;
@@ -633,8 +637,10 @@ int stops_on_exit(struct stops *stops, const struct obs *obs)
 {
 	struct stop *stop;
 
-	if (!(obs->exit.flags & GRACED_EXIT_INIT))
+	if (!(obs->exit.flags & GRACED_EXIT_INIT)) {
+		stops_other_exited(stops, obs);
 		return on_proc_exit(stops, obs);
+	}
 	stop = stop_of(stops, obs->exit.id);
 	if (!stop)
 		return on_proc_exit(stops, obs);
@@ -646,6 +652,7 @@ int stops_on_exit(struct stops *stops, const struct obs *obs)
 		return 0;
 	}
 	stop_exited(stop, &obs->exit, obs->at_ns);
+	processes_missed(stop, obs->exit.others_missed, obs->at_ns);
 	output_change(stops->out, &(struct change){.type = CHANGE_INIT_EXITED,
 						   .node = stop->node,
 						   .at_ns = obs->at_ns});
@@ -699,6 +706,8 @@ int stops_on_oom(struct stops *stops, const struct obs *obs)
 		return 0;
 	level = oom_level_of(stops, &obs->oom, stop->node);
 	victim = victim_of(stops, stop, obs);
+	if (!(obs->oom.flags & GRACED_OOM_INIT))
+		processes_oom(stops->map, stop, &obs->oom.victim, level);
 	if (victim) {
 		victim->oom_victim = true;
 		victim->oom = level;

@@ -41,8 +41,9 @@ struct stops {
 	uint64_t limited_ns; /* when that ended last; 0: never */
 
 	struct deadline_queue deadlines;
-	uint32_t n_gone;		 /* stops whose cgroup is gone, and that wait */
-	struct stop *over;		 /* ... those of them that were reported in this step */
+	uint32_t n_gone;   /* stops whose cgroup is gone, and that wait */
+	struct stop *over; /* ... those of them that were reported in this step */
+	struct record_member members[RECORD_MEMBERS]; /* of the record under way */
 	struct map procs;		 /* scope all: stops of single processes, by pid */
 	struct deadline_queue proc_ages; /* of the last signal to each */
 	struct stops_stats stats;
@@ -134,6 +135,11 @@ enum record_tri stops_pod_terminating(const struct stops *stops, const struct st
 /* --- core/engine/report.c: records --- */
 
 /* What is known of a stop: all of its record but outcome, cause and gaps. */
+/* What is known of its processes; the list is valid until the next call. */
+void stops_fill_members(struct stops *stops, const struct stop *stop, struct record_stop *ret);
+/* A signal to a process of a container beside its init, and its exit. */
+void stops_other_signalled(struct stops *stops, const struct obs *obs);
+void stops_other_exited(struct stops *stops, const struct obs *obs);
 void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *ret);
 void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps);
 void stops_report_empty(struct stops *stops, const struct stop *stop);

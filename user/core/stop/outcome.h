@@ -101,6 +101,7 @@ enum gap {
 	GAP_NOT_REAPED, /* it waits for a process of its pid namespace, and no parent can see its
 			   exit */
 	GAP_INIT_MOVED, /* it was moved out of the container, and its end was not followed */
+	GAP_CHILD_UNCERTAIN, /* which child's death init passed on, or whether it did */
 	GAP_COUNT,
 };
 

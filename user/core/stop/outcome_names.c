@@ -57,6 +57,7 @@ static const char *const GAPS[GAP_COUNT] = {
 	[GAP_TAKE_UNSEEN] = "take-unseen",
 	[GAP_NOT_REAPED] = "not-reaped",
 	[GAP_INIT_MOVED] = "init-moved",
+	[GAP_CHILD_UNCERTAIN] = "child-uncertain",
 };
 
 const char *outcome_name(enum outcome outcome)

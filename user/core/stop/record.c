@@ -155,3 +155,40 @@ enum record_container_kind record_container_kind_of(const struct cgpath *path, c
 		return CONTAINER_KIND_CONTAINER;
 	return CONTAINER_KIND_UNKNOWN;
 }
+
+const char *ended_by_name(enum ended_by by)
+{
+	static const char *const names[ENDED_COUNT] = {
+		[ENDED_ITSELF] = "itself",
+		[ENDED_CONTAINER] = "container",
+		[ENDED_PID_NAMESPACE] = "pid-namespace",
+		[ENDED_OOM] = "oom",
+		[ENDED_KERNEL] = "kernel",
+		[ENDED_RUNTIME] = "runtime",
+		[ENDED_HOST] = "host",
+	};
+
+	return by < ENDED_COUNT ? names[by] : NULL;
+}
+
+const char *via_name(enum via_how how)
+{
+	static const char *const names[VIA_COUNT] = {
+		[VIA_PASSED_ON] = "status-passed-on",
+		[VIA_INFERRED] = "inferred",
+	};
+
+	return how < VIA_COUNT ? names[how] : NULL;
+}
+
+const char *disposition_name(enum disposition disposition)
+{
+	static const char *const names[DISPOSITION_COUNT] = {
+		[DISPOSITION_HANDLER] = "handler",
+		[DISPOSITION_DEFAULT] = "default",
+		[DISPOSITION_IGNORED] = "ignored",
+		[DISPOSITION_BLOCKED] = "blocked",
+	};
+
+	return disposition < DISPOSITION_COUNT ? names[disposition] : NULL;
+}

@@ -132,6 +132,67 @@ struct record_holder {
 	struct record_process process, parent; /* pid 0: not known */
 };
 
+/* Who ended a process. */
+enum ended_by {
+	ENDED_UNKNOWN,	     /* null: it lives, or that was not seen */
+	ENDED_ITSELF,	     /* "itself": it exited, or sent itself the signal */
+	ENDED_CONTAINER,     /* "container": another process of its container */
+	ENDED_PID_NAMESPACE, /* "pid-namespace": that ended with its PID 1 */
+	ENDED_OOM,	     /* "oom" */
+	ENDED_KERNEL,	     /* "kernel": a fault, a limit */
+	ENDED_RUNTIME,	     /* "runtime": what manages containers */
+	ENDED_HOST,	     /* "host": any other process, in a pod or not */
+	ENDED_COUNT,
+};
+
+/* A signal to a process of a container. */
+struct record_asked {
+	uint32_t number; /* 0: none */
+	int32_t result;
+	uint64_t at_ns;
+	enum sender_kind sender;
+	struct record_process process; /* that sent it */
+};
+
+/* What a process does with the stop signal. */
+enum disposition {
+	DISPOSITION_UNKNOWN, /* null */
+	DISPOSITION_HANDLER, /* "handler" */
+	DISPOSITION_DEFAULT, /* "default" */
+	DISPOSITION_IGNORED, /* "ignored" */
+	DISPOSITION_BLOCKED, /* "blocked" */
+	DISPOSITION_COUNT,
+};
+
+/* A process of a container that was stopped, or ended. */
+struct record_member {
+	struct record_process process;
+	const char *exe;
+	uint32_t parent_pid; /* at its end; 0: not known */
+	enum disposition disposition;
+	struct record_asked asked; /* the first stop signal to it */
+	struct record_asked fatal; /* what ended it */
+	struct record_exit exit;   /* not known: it lives, or its end was not seen */
+	enum ended_by by;
+	bool cut; /* killed after the stop began, before it had ended by itself */
+};
+
+/* How many processes a record lists. */
+#define RECORD_MEMBERS 16
+
+enum via_how {
+	VIA_NONE,      /* null */
+	VIA_PASSED_ON, /* "status-passed-on": the last child of init that ended so */
+	VIA_INFERRED,  /* "inferred": there may be another one */
+	VIA_COUNT,
+};
+
+/* The child whose end init passed on by its own status. */
+struct record_via {
+	struct record_process process; /* pid 0: there is none */
+	enum via_how how;
+};
+
 /* A request to stop, and what became of it. */
 struct record_request {
 	uint32_t number; /* 0: there is none */
@@ -173,6 +234,11 @@ struct record_stop {
 	enum record_tri pod_terminating;
 	enum outcome outcome;
 	enum cause cause;
+	struct record_via via;
+	const struct record_member *processes; /* init first; none where only init is known */
+	size_t n_processes;
+	uint32_t processes_other; /* known, and not listed */
+	uint32_t cut;		  /* how many of them were */
 	uint64_t collateral_kills;
 	uint64_t oom_kills;
 	bool oom_kills_unknown; /* more may have gone unseen, and no gap says so */
@@ -481,5 +547,9 @@ const char *boot_reason_name(enum boot_reason reason);
 const char *boot_journal_name(enum boot_journal journal);
 /* delivered, ignored, already_pending, overflow, lost_info; "unknown" for any other number. */
 const char *record_result_name(int32_t result);
+/* The words in quotes; NULL for null. */
+const char *ended_by_name(enum ended_by by);
+const char *via_name(enum via_how how);
+const char *disposition_name(enum disposition disposition);
 
 #endif

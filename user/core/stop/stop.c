@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/stop/asked.h"
+#include "core/stop/processes.h"
 
 #define SIGKILL_NR	    9
 #define SIGSYS_NR	    31
@@ -46,6 +47,7 @@ struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct s
 	deadline_set(queue, &stop->wake, 0);
 	asked_forget(map, &stop->request);
 	asked_forget_aside(map, stop);
+	processes_forget(map, stop);
 	asked_forget(map, &stop->kill);
 	cgnode_unref(map, stop->node);
 	free(stop);
@@ -73,6 +75,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 
 	asked_forget(map, &stop->request);
 	asked_forget_aside(map, stop);
+	processes_forget(map, stop);
 	asked_forget(map, &stop->kill);
 	*stop = (struct stop){
 		.state = state,
@@ -131,6 +134,7 @@ void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
 	from->request.seen = from->kill.seen = false;
 	from->request.sender.node = from->kill.sender.node = NULL;
 	from->aside = NULL;
+	from->processes = NULL;
 	from->state = STOP_IDLE;
 	stop_begin(map, from, &life.init, from->rank);
 	from->there = false;
@@ -535,10 +539,28 @@ static bool take_unseen(const struct stop *stop)
 	       !stop_signal_unheard(request) && ended_by(stop) != request->number;
 }
 
+/* Of a child whose death init passed on: what ended it is not known for sure. */
+static uint32_t gaps_of_child(const struct stop *stop)
+{
+	bool sure, killed;
+	const struct process *child = processes_via(stop, &sure);
+	uint32_t gaps = sure ? 0 : 1u << GAP_CHILD_UNCERTAIN;
+
+	if (!child || !(child->status & 0x7f))
+		return gaps;
+	killed = (child->status & 0x7f) == SIGKILL_NR;
+	if (child->oom_victim)
+		return gaps | (killed && child->oom == OOM_LEVEL_UNKNOWN) << GAP_OOM_LEVEL;
+	if (!process_fatal(child))
+		return gaps | 1u << GAP_KILL_UNSEEN;
+	return gaps | relation_is_unknown(child->fatal.sender.relation) << GAP_SENDER_UNKNOWN |
+	       cgroup_unknown(&child->fatal) << GAP_UNKNOWN_CGROUP;
+}
+
 uint32_t stop_gaps(const struct stop *stop)
 {
 	bool killed = stop->exit_seen && ended_by(stop) == SIGKILL_NR;
-	uint32_t gaps = 0;
+	uint32_t gaps = gaps_of_child(stop);
 
 	if (stop->record_lost || stop->counts.lost > stop->base.lost)
 		gaps |= 1u << GAP_EVENTS_LOST;
@@ -602,12 +624,31 @@ static uint32_t judged_status(const struct stop *stop)
 										    : SIGKILL_NR;
 }
 
+/* Init only passed on what had ended its child. */
+static void facts_of_child(const struct process *child, struct outcome_facts *ret)
+{
+	const struct stop_signal *fatal = process_fatal(child);
+	enum relation from = fatal ? fatal->sender.relation : RELATION_NONE;
+	bool killed = (child->status & 0x7f) == SIGKILL_NR;
+
+	ret->status = child->status;
+	ret->oom = child->oom_victim ? child->oom : OOM_LEVEL_NONE;
+	ret->kill_seen = fatal && killed;
+	ret->kill_from = killed ? from : RELATION_NONE;
+	ret->kill_by_oomd = fatal && killed && sender_frees_memory(&fatal->sender);
+	ret->kill_ns_teardown = ret->kill_escalates = ret->kill_early = false;
+	ret->kill_cleans_up = ret->kill_deaf = false;
+	ret->fatal_from = from;
+}
+
 void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
 			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED |
 			       1u << GAP_INIT_UNSEEN | 1u << GAP_KILL_UNSEEN;
 	uint32_t died_of = ended_by(stop);
+	bool sure;
+	const struct process *child = processes_via(stop, &sure);
 
 	/* What init died of was seen, if not what came of it. */
 	if (stop->restarted && !stop->blind)
@@ -633,6 +674,8 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
 		.window_complete = !(gaps & holes),
 	};
+	if (child && child->status & 0x7f)
+		facts_of_child(child, ret);
 }
 
 /* The signal lay there until the end; every thread that does not block it would have taken it. */

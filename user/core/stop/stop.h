@@ -145,9 +145,10 @@ struct stop {
 	uint64_t idle_ns; /* since when its cgroup is known without an init, or is empty */
 
 	struct stop_signal request;
-	struct stop_aside *aside; /* owned; NULL: there is none */
-	uint64_t request_sigs;	  /* stop-set signals sent in it */
-	uint32_t hearing;	  /* enum stop_hearing */
+	struct stop_aside *aside;    /* owned; NULL: there is none */
+	struct processes *processes; /* those beside init, owned; NULL: none is known */
+	uint64_t request_sigs;	     /* stop-set signals sent in it */
+	uint32_t hearing;	     /* enum stop_hearing */
 	bool deaf;
 	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */

@@ -36,6 +36,9 @@ WORDS(withheld, shutdown_withheld, enum shutdown_withheld, SHUTDOWN_WITHHELD_COU
 WORDS(boot_end, boot_end, enum boot_end, BOOT_END_COUNT)
 WORDS(boot_reason, boot_reason, enum boot_reason, BOOT_REASON_COUNT)
 WORDS(journal, boot_journal, enum boot_journal, BOOT_JOURNAL_COUNT)
+WORDS(ended_by, ended_by, enum ended_by, ENDED_COUNT)
+WORDS(via, via, enum via_how, VIA_COUNT)
+WORDS(disposition, disposition, enum disposition, DISPOSITION_COUNT)
 
 static const char *phase_word(unsigned int phase)
 {
@@ -102,6 +105,12 @@ static const struct member requester[] = {
 	MEMBERS_END,
 };
 
+static const struct member asker[] = {
+	INLINE(struct record_asked, process, parts_process),
+	WORD(struct record_asked, "kind", sender, sender_kind, .none = SENDER_UNPLACED),
+	MEMBERS_END,
+};
+
 static const struct member request[] = {
 	SIGNAL(struct record_request, number),
 	RESULT(struct record_request, result),
@@ -121,6 +130,36 @@ static const struct member forwarded[] = {
 	UINT(struct record_forward, "after_ns", after_ns),
 	OBJECT(struct record_forward, "target", to, parts_process),
 	UINT(struct record_forward, "count", count),
+	MEMBERS_END,
+};
+
+/* A signal of a process that is listed; how long after the stop signal is the reader's to say. */
+static const struct member sent_to[] = {
+	SIGNAL(struct record_asked, number),
+	RESULT(struct record_asked, result),
+	UINT(struct record_asked, "at_boot_ns", at_ns, OPTIONAL),
+	WITHIN("sender", asker),
+	MEMBERS_END,
+};
+
+static const struct member listed[] = {
+	INLINE(struct record_member, process, parts_init),
+	TEXT(struct record_member, "exe", exe),
+	UINT(struct record_member, "parent_pid", parent_pid, OPTIONAL),
+	WORD(struct record_member, "disposition", disposition, disposition),
+	OBJECT(struct record_member, "asked", asked, sent_to,
+	       UNLESS(struct record_member, asked.number, 0)),
+	OBJECT(struct record_member, "fatal", fatal, sent_to,
+	       UNLESS(struct record_member, fatal.number, 0)),
+	EXIT(struct record_member, exit),
+	WORD(struct record_member, "ended_by", by, ended_by),
+	BOOL(struct record_member, "cut", cut),
+	MEMBERS_END,
+};
+
+static const struct member passed_on[] = {
+	INLINE(struct record_via, process, parts_process),
+	WORD(struct record_via, "how", how, via),
 	MEMBERS_END,
 };
 
@@ -188,6 +227,9 @@ static const struct member stopped[] = {
 	WITHIN("grace", stop_grace, THERE(stop_has_grace)),
 	WORD(struct record_stop, "outcome", outcome, outcome, .none = OUTCOME_UNKNOWN),
 	WORD(struct record_stop, "cause", cause, cause, .none = CAUSE_UNKNOWN),
+	OBJECT(struct record_stop, "via", via, passed_on,
+	       UNLESS(struct record_stop, via.process.pid, 0)),
+	UINT(struct record_stop, "cut", cut),
 	UINT(struct record_stop, "collateral_kills", collateral_kills),
 	UINT(struct record_stop, "oom_kills", oom_kills,
 	     UNKNOWN(struct record_stop, oom_kills_unknown)),
@@ -197,6 +239,10 @@ static const struct member stopped[] = {
 	       UNLESS(struct record_stop, forward.count, 0)),
 	OBJECT(struct record_stop, "held_by", held_by, held_by,
 	       UNLESS(struct record_stop, held_by.process.pid, 0)),
+	LIST(struct record_stop, "processes", processes, listed,
+	     COUNTED(struct record_stop, n_processes), .n = RECORD_MEMBERS,
+	     POINTED(struct record_member)),
+	UINT(struct record_stop, "processes_other", processes_other),
 	WITHIN("stages", stages),
 	EVIDENCE(struct record_stop, gaps),
 	MEMBERS_END,

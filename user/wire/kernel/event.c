@@ -203,6 +203,8 @@ static void decode_exit(const void *data, struct obs *ret)
 		.deliver_ns = ev.deliver_ns,
 		.exec_ns = ev.exec_ns,
 		.unheard_sig = ev.unheard_sig,
+		.parent_pid = ev.parent_pid,
+		.others_missed = ev.others_missed,
 		.proc = ev.proc,
 		.counts = ev.counts,
 	};

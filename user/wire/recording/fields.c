@@ -99,6 +99,8 @@ static const struct rec_field EXIT[] = {
 	UINT("deliver_ns", exit.deliver_ns),
 	UINT("exec_ns", exit.exec_ns),
 	UINT("unheard_sig", exit.unheard_sig),
+	UINT("parent_pid", exit.parent_pid),
+	UINT("others_missed", exit.others_missed),
 	PROC("", exit.proc),
 	COUNTS(exit.counts),
 };

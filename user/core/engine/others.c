@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The engine's part that follows the processes of a container beside its init. */
+#include "core/stop/processes.h"
+
+#include "core/engine/stops.h"
+#include "core/engine/subject.h"
+
+/* The stop of a container whose other processes matter: its init runs, or has no verdict yet. */
+static struct stop *stop_beside(const struct stops *stops, uint64_t id)
+{
+	struct stop *stop = stop_in(cgmap_get(stops->map, id));
+
+	return stop && (stop_is_running(stop) || stop->state == STOP_EXITED) ? stop : NULL;
+}
+
+/* Asks any container to stop, or this one. */
+static bool asks(const struct stops *stops, const struct stop *stop, const struct sender *sender,
+		 uint32_t number)
+{
+	uint64_t set = stops_signal_set(stops, stop->node, sender->kind) | STOPS_SIGNAL_SET;
+
+	return set >> (number - 1) & 1;
+}
+
+void stops_other_signalled(struct stops *stops, const struct obs *obs)
+{
+	struct stop *stop = stop_beside(stops, obs->signal.id);
+	struct sender sender;
+
+	if (!stop)
+		return;
+	sender_judge(stops->map, &obs->signal, stop->node, stops->out->host.self_pid, &sender);
+	processes_signalled(stops->map, stop, &obs->signal, obs->at_ns,
+			    asks(stops, stop, &sender, obs->signal.sig), &sender);
+	sender_done(stops->map, &sender);
+}
+
+void stops_other_exited(struct stops *stops, const struct obs *obs)
+{
+	struct stop *stop = stop_beside(stops, obs->exit.id);
+
+	if (stop)
+		processes_exited(stops->map, stop, &obs->exit, obs->at_ns);
+}
+
+/* --- in a record ------------------------------------------------------------------------------- */
+
+static struct record_asked fill_asked(const struct stop_signal *s)
+{
+	if (!s || !s->seen)
+		return (struct record_asked){};
+	return (struct record_asked){
+		.number = s->number,
+		.result = s->result,
+		.at_ns = s->at_ns,
+		.sender = s->sender.kind,
+		.process = subject_process(&s->sender.proc),
+	};
+}
+
+static enum ended_by by_relation(enum relation from)
+{
+	switch (from) {
+	case RELATION_SELF:
+		return ENDED_ITSELF;
+	case RELATION_SAME_CONTAINER:
+		return ENDED_CONTAINER;
+	case RELATION_KERNEL:
+	case RELATION_PARENT:
+	case RELATION_TERMINAL:
+		return ENDED_KERNEL;
+	case RELATION_MANAGER:
+		return ENDED_RUNTIME;
+	case RELATION_SAME_POD:
+	case RELATION_OTHER_POD:
+	case RELATION_HOST:
+		return ENDED_HOST;
+	default:
+		return ENDED_UNKNOWN;
+	}
+}
+
+/* The kernel half records each SIGKILL but those by which a pid namespace ends, if none is missing.
+ */
+static bool ends_with_init(const struct stop *stop, const struct process *p)
+{
+	return (p->status & 0x7f) == 9 && stop->takes_others && !p->fatal.seen && stop->exit_seen &&
+	       p->end_ns > stop->exit_ns && !stop->processes->missed;
+}
+
+static enum ended_by ended_by(const struct stop *stop, const struct process *p)
+{
+	const struct stop_signal *fatal = process_fatal(p);
+
+	if (!p->end_ns)
+		return ENDED_UNKNOWN;
+	if (p->oom_victim && (p->status & 0x7f) == 9)
+		return ENDED_OOM;
+	if (!(p->status & 0x7f))
+		return ENDED_ITSELF;
+	if (fatal)
+		return by_relation(fatal->sender.relation);
+	return ends_with_init(stop, p) ? ENDED_PID_NAMESPACE : ENDED_UNKNOWN;
+}
+
+static enum disposition disposition_of(const struct stop_signal *asked)
+{
+	if (!asked->seen)
+		return DISPOSITION_UNKNOWN;
+	if (asked->flags & GRACED_SIG_BLOCKED)
+		return DISPOSITION_BLOCKED;
+	if (asked->flags & GRACED_SIG_IGN)
+		return DISPOSITION_IGNORED;
+	return asked->flags & GRACED_SIG_DFL ? DISPOSITION_DEFAULT : DISPOSITION_HANDLER;
+}
+
+static struct record_member member_of(const struct stop *stop, const struct process *p)
+{
+	return (struct record_member){
+		.process = subject_process(&p->proc),
+		.exe = *p->proc.exe ? p->proc.exe : NULL,
+		.parent_pid = p->parent_pid,
+		.disposition = disposition_of(&p->asked),
+		.asked = fill_asked(&p->asked),
+		.fatal = fill_asked(process_fatal(p)),
+		.exit = {.known = p->end_ns, .status = p->status, .at_ns = p->end_ns},
+		.by = ended_by(stop, p),
+		.cut = process_is_cut(stop, p),
+	};
+}
+
+/* Of a signal that ended init, but for SIGKILL, only who sent it is kept. */
+static enum ended_by init_ended_by(const struct stop *stop)
+{
+	uint32_t died_of = stop->exit_seen ? stop->status & 0x7f : 0;
+
+	if (!stop->exit_seen)
+		return ENDED_UNKNOWN;
+	if (!died_of)
+		return ENDED_ITSELF;
+	if (died_of == 9 && stop->oom_victim)
+		return ENDED_OOM;
+	if (died_of == 9 && stop->kill.flags & GRACED_SIG_NS_TEARDOWN)
+		return ENDED_PID_NAMESPACE;
+	if (died_of == 9 && stop->kill.seen)
+		return by_relation(stop->kill.sender.relation);
+	return died_of <= 64 ? by_relation((enum relation)stop->last_from[died_of]) : ENDED_UNKNOWN;
+}
+
+static struct record_member first_member(const struct stop *stop)
+{
+	bool killed = stop->exit_seen && (stop->status & 0x7f) == 9;
+
+	return (struct record_member){
+		.process = subject_process(&stop->init),
+		.exe = *stop->init.exe ? stop->init.exe : NULL,
+		.disposition = disposition_of(&stop->request),
+		.asked = fill_asked(&stop->request),
+		.fatal = fill_asked(killed ? &stop->kill : NULL),
+		.exit = {.known = stop->exit_seen, .status = stop->status, .at_ns = stop->exit_ns},
+		.by = init_ended_by(stop),
+	};
+}
+
+/* What says most comes first: whose end was passed on, what was cut, what a signal ended. */
+static unsigned int rank(const struct stop *stop, const struct process *p,
+			 const struct process *via)
+{
+	return (unsigned int)(p == via) << 3 | process_is_cut(stop, p) << 2 |
+	       (p->end_ns && p->status & 0x7f) << 1 | p->asked.seen;
+}
+
+static bool comes_before(const struct stop *stop, const struct process *a, const struct process *b,
+			 const struct process *via)
+{
+	unsigned int x = rank(stop, a, via), y = rank(stop, b, via);
+
+	if (x != y)
+		return x > y;
+	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->proc.pid < b->proc.pid;
+}
+
+/* The ones that come first, in their order. */
+static size_t pick(const struct stop *stop, const struct process *via,
+		   const struct process *ret[RECORD_MEMBERS])
+{
+	const struct processes *all = stop->processes;
+	size_t n = 0, max = RECORD_MEMBERS - 1;
+
+	for (size_t i = 0; i < all->n; i++) {
+		size_t at = n < max ? n : max - 1;
+
+		if (n == max && !comes_before(stop, all->list + i, ret[at], via))
+			continue;
+		for (; at > 0 && comes_before(stop, all->list + i, ret[at - 1], via); at--)
+			ret[at] = ret[at - 1];
+		ret[at] = all->list + i;
+		n += n < max;
+	}
+	return n;
+}
+
+void stops_fill_members(struct stops *stops, const struct stop *stop, struct record_stop *ret)
+{
+	const struct process *via, *list[RECORD_MEMBERS];
+	const struct processes *all = stop->processes;
+	bool sure;
+	size_t n;
+
+	via = processes_via(stop, &sure);
+	if (!all || !all->n)
+		return;
+	if (via)
+		ret->via = (struct record_via){subject_process(&via->proc),
+					       sure ? VIA_PASSED_ON : VIA_INFERRED};
+	n = pick(stop, via, list);
+	stops->members[0] = first_member(stop);
+	for (size_t i = 0; i < n; i++)
+		stops->members[i + 1] = member_of(stop, list[i]);
+	ret->processes = stops->members;
+	ret->n_processes = n + 1;
+	ret->processes_other = (uint32_t)(all->n - n) + all->dropped;
+	for (size_t i = 0; i < all->n; i++)
+		ret->cut += process_is_cut(stop, all->list + i);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/stop/processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stop/asked.h"
+
+#define SIGKILL_NR 9
+#define SECOND	   1000000000ULL
+/* How long after its child's end an init passes that on. */
+#define PASS_NS	   SECOND
+/* How many of them pass a status on to each other. */
+#define PASS_DEPTH 8
+
+static void forget(struct cgmap *map, struct process *p)
+{
+	asked_forget(map, &p->asked);
+	asked_forget(map, &p->fatal);
+	*p = (struct process){};
+}
+
+void processes_forget(struct cgmap *map, struct stop *stop)
+{
+	struct processes *all = stop->processes;
+
+	if (!all)
+		return;
+	for (size_t i = 0; i < all->n; i++)
+		forget(map, all->list + i);
+	free(all->list);
+	free(all);
+	stop->processes = NULL;
+}
+
+static struct processes *want_all(struct stop *stop)
+{
+	if (!stop->processes)
+		stop->processes = calloc(1, sizeof(*stop->processes));
+	return stop->processes;
+}
+
+/* --- room in the list -------------------------------------------------------------------------- */
+
+/* What explains most stays longest. */
+static unsigned int worth(const struct process *p)
+{
+	bool killed = p->end_ns && p->status & 0x7f;
+
+	return killed << 2 | (!p->end_ns || p->status) << 1 | p->asked.seen;
+}
+
+static struct process *least(struct processes *all)
+{
+	struct process *ret = all->list;
+
+	for (size_t i = 1; i < all->n; i++) {
+		struct process *p = all->list + i;
+		unsigned int a = worth(p), b = worth(ret);
+
+		if (a < b || (a == b && p->end_ns < ret->end_ns))
+			ret = p;
+	}
+	return ret;
+}
+
+/* Unasked, those that ended too long ago for init to pass that on make way. */
+static struct process *oldest(struct processes *all)
+{
+	struct process *ret = all->list;
+
+	for (size_t i = 1; i < all->n; i++)
+		if (all->list[i].end_ns && all->list[i].end_ns < ret->end_ns)
+			ret = all->list + i;
+	return ret;
+}
+
+static bool grow(struct processes *all, size_t max)
+{
+	size_t room = all->room ? all->room * 2 : 4;
+	struct process *list;
+
+	if (all->n < all->room)
+		return true;
+	if (all->n >= max)
+		return false;
+	list = realloc(all->list, room * sizeof(*list));
+	if (!list)
+		return false;
+	all->list = list;
+	all->room = room;
+	return true;
+}
+
+static struct process *add(struct cgmap *map, struct stop *stop, struct processes *all,
+			   const struct graced_proc *proc)
+{
+	bool stopped = stop->request.seen;
+	struct process *p;
+
+	if (grow(all, stopped ? PROCESSES_MAX : PROCESSES_UNASKED)) {
+		p = all->list + all->n++;
+	} else if (!all->n) {
+		return NULL;
+	} else {
+		p = stopped ? least(all) : oldest(all);
+		all->dropped += stopped;
+		forget(map, p);
+	}
+	*p = (struct process){.proc = *proc};
+	return p;
+}
+
+static struct process *find(struct processes *all, const struct graced_proc *proc)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->list[i].proc.pid == proc->pid &&
+		    all->list[i].proc.start_ns == proc->start_ns)
+			return all->list + i;
+	return NULL;
+}
+
+/* NULL: without memory. What is missing then is a gap of the list. */
+static struct process *want(struct cgmap *map, struct stop *stop, const struct graced_proc *proc)
+{
+	struct processes *all = want_all(stop);
+	struct process *p = all && proc->pid ? find(all, proc) : NULL;
+
+	if (!all || !proc->pid)
+		return NULL;
+	if (!p)
+		return add(map, stop, all, proc);
+	/* It may have exec'd since. */
+	p->proc = *proc;
+	return p;
+}
+
+/* --- what is seen of them ---------------------------------------------------------------------- */
+
+static bool is_fatal(const struct obs_signal *sig)
+{
+	if (sig->result != RESULT_DELIVERED && sig->result != RESULT_LOST_INFO)
+		return false;
+	return sig->sig == SIGKILL_NR || sig->flags & GRACED_SIG_DFL;
+}
+
+void processes_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			 uint64_t at_ns, bool asks, struct sender *sender)
+{
+	struct process *p = want(map, stop, &sig->target);
+	bool fatal = is_fatal(sig);
+
+	if (!p || p->end_ns)
+		return;
+	if (stop->request.seen && asks && !p->asked.seen) {
+		struct sender copy = *sender;
+
+		if (copy.node)
+			cgnode_ref(copy.node);
+		asked_take(map, &p->asked, sig, at_ns, &copy);
+	}
+	/* What comes after a SIGKILL ends nothing. */
+	if (fatal && !(p->fatal.seen && p->fatal.number == SIGKILL_NR))
+		asked_take(map, &p->fatal, sig, at_ns, sender);
+}
+
+void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exit *exit,
+		      uint64_t at_ns)
+{
+	struct process *p = want(map, stop, &exit->proc);
+
+	processes_missed(stop, exit->others_missed, at_ns);
+	if (!p)
+		return;
+	p->parent_pid = exit->parent_pid;
+	p->end_ns = at_ns;
+	p->status = exit->status;
+	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !p->oom_victim) {
+		p->oom_victim = true;
+		p->oom = OOM_LEVEL_UNKNOWN;
+	}
+}
+
+void processes_oom(struct cgmap *map, struct stop *stop, const struct graced_proc *victim,
+		   enum oom_level level)
+{
+	struct process *p = want(map, stop, victim);
+
+	if (!p)
+		return;
+	p->oom_victim = true;
+	p->oom = level;
+}
+
+void processes_missed(struct stop *stop, uint32_t missed, uint64_t at_ns)
+{
+	struct processes *all = missed || stop->processes ? want_all(stop) : NULL;
+
+	if (!all || missed == all->missed)
+		return;
+	all->missed = missed;
+	all->missed_ns = at_ns;
+}
+
+/* --- what follows ------------------------------------------------------------------------------ */
+
+/* Whether a process with status has the end of p for its own. */
+static bool passes_on(uint32_t status, const struct process *p)
+{
+	uint32_t died_of = status & 0x7f, code = status >> 8 & 0xff;
+	uint32_t childs = p->status & 0x7f;
+
+	if (died_of)
+		return childs == died_of;
+	return childs ? code == 128 + childs : code && code == (p->status >> 8 & 0xff);
+}
+
+/* The last child of parent_pid that ended within PASS_NS before end_ns so that it was passed on by
+ * status. *ret_n: how many did. */
+static const struct process *passed(const struct processes *all, uint32_t parent_pid,
+				    uint32_t status, uint64_t end_ns, uint32_t *ret_n)
+{
+	const struct process *ret = NULL;
+
+	*ret_n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct process *p = all->list + i;
+
+		if (!p->end_ns || p->parent_pid != parent_pid || p->end_ns > end_ns ||
+		    p->end_ns + PASS_NS < end_ns || !passes_on(status, p))
+			continue;
+		++*ret_n;
+		if (!ret || p->end_ns > ret->end_ns)
+			ret = p;
+	}
+	return ret;
+}
+
+/* It ended by its own code, or by a signal that it sent itself. */
+static bool ended_itself(const struct stop *stop)
+{
+	uint32_t died_of = stop->status & 0x7f;
+
+	if (!died_of)
+		return true;
+	if (died_of == SIGKILL_NR)
+		return stop->kill.seen && stop->kill.sender.relation == RELATION_SELF;
+	return died_of <= 64 && stop->last_from[died_of] == RELATION_SELF;
+}
+
+/* A shell's code for a child that died of a signal. */
+static bool is_like_a_signal(uint32_t status)
+{
+	uint32_t code = status >> 8 & 0xff;
+
+	return code > 128 && code <= 128 + 64;
+}
+
+static bool was_missed(const struct processes *all, uint64_t end_ns)
+{
+	return all->missed_ns && all->missed_ns + PASS_NS >= end_ns;
+}
+
+const struct process *processes_via(const struct stop *stop, bool *ret_sure)
+{
+	const struct processes *all = stop->processes;
+	const struct process *ret = NULL, *p;
+	uint32_t status = stop->status, pid = stop->init.pid, n;
+	uint64_t end_ns = stop->exit_ns;
+
+	*ret_sure = true;
+	if (!all || !stop->exit_seen || !status || !ended_itself(stop))
+		return NULL;
+	*ret_sure = !is_like_a_signal(status) || !was_missed(all, end_ns);
+	for (int i = 0; i < PASS_DEPTH; i++) {
+		p = passed(all, pid, status, end_ns, &n);
+		if (!p)
+			break;
+		*ret_sure = n == 1 && all->missed_ns <= p->end_ns && (!ret || *ret_sure);
+		ret = p;
+		if (p->status & 0x7f)
+			break;
+		status = p->status;
+		pid = p->proc.pid;
+		end_ns = p->end_ns;
+	}
+	return ret;
+}
+
+const struct stop_signal *process_fatal(const struct process *p)
+{
+	bool is_it = p->fatal.seen && p->fatal.number == (p->status & 0x7f);
+
+	return p->end_ns && is_it ? &p->fatal : NULL;
+}
+
+bool process_is_cut(const struct stop *stop, const struct process *p)
+{
+	return stop->request.seen && p->end_ns >= stop->request.at_ns && !p->oom_victim &&
+	       (p->status & 0x7f) == SIGKILL_NR;
+}

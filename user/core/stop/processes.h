@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes of a container beside its init, as far as they matter for its stop: those that were
+ * asked to stop in it, or ended in it, and those that ended shortly before init did. And what
+ * follows from them: whose death init passed on, and which of them were cut.
+ *
+ * The kernel half says which of them it records: GRACED_OTHERS_NS in graced/event.h. Times are
+ * nanoseconds of CLOCK_BOOTTIME.
+ */
+#ifndef CORE_STOP_PROCESSES_H
+#define CORE_STOP_PROCESSES_H
+
+#include "core/stop/stop.h"
+
+/* How many are kept: of a stop, and while none is under way. */
+#define PROCESSES_MAX	  64
+#define PROCESSES_UNASKED 8
+
+struct process {
+	struct graced_proc proc;  /* pid 0: none */
+	uint32_t parent_pid;	  /* at its end; 0: not known */
+	struct stop_signal asked; /* the first stop signal to it in this stop */
+	struct stop_signal fatal; /* the last signal to it that is fatal by default */
+	bool oom_victim;
+	enum oom_level oom; /* UNKNOWN until it is known */
+	uint64_t end_ns;    /* 0: it lives, or its end was not seen */
+	uint32_t status;    /* raw wait status */
+};
+
+struct processes {
+	size_t n, room;
+	struct process *list;
+	uint32_t dropped;   /* left no room in the list of this stop */
+	uint32_t missed;    /* as in graced_watch, at the last exit */
+	uint64_t missed_ns; /* when that was found to have grown; 0: never */
+};
+
+/* A signal to one of them, its sender judged; asks: to stop. Takes over sender's reference. */
+void processes_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+			 uint64_t at_ns, bool asks, struct sender *sender);
+void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exit *exit,
+		      uint64_t at_ns);
+void processes_oom(struct cgmap *map, struct stop *stop, const struct graced_proc *victim,
+		   enum oom_level level);
+/* How many records of them were not made by then; an exit's record says that. */
+void processes_missed(struct stop *stop, uint32_t missed, uint64_t at_ns);
+void processes_forget(struct cgmap *map, struct stop *stop);
+
+/*
+ * The process whose death init passed on by its own status: 128 + the number of its signal, its
+ * code, or the same signal that it sent itself; through others that did so, too. NULL: none.
+ * *ret_sure: it was the last child that ended so, and no record that may name another is missing.
+ */
+const struct process *processes_via(const struct stop *stop, bool *ret_sure);
+
+/* The signal that ended it; NULL: it was not seen, or none did. */
+const struct stop_signal *process_fatal(const struct process *p);
+
+/* It was killed after the stop began, before it had ended by itself. */
+bool process_is_cut(const struct stop *stop, const struct process *p);
+
+#endif
