@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/stop/processes: whose end an init passed on, what ended the container then, and
+ * which of its processes were cut. */
+#include "core/stop/processes.h"
+
+#include "lib/engine/stop_bench.h"
+
+#define INIT	  50
+#define NONE	  0
+#define CODE(n)	  ((uint32_t)(n) << 8)
+#define AT(tenth) (SEC(100) + MSEC(100) * (uint64_t)(tenth))
+
+static struct graced_proc proc_of(uint32_t pid)
+{
+	return (struct graced_proc){
+		.pid = pid, .ns_pid = pid - INIT + 1, .start_ns = pid, .comm = "app"};
+}
+
+/* A container whose init is of pid INIT. */
+static void open_bench(struct bench *b, enum stop_state state)
+{
+	bench_open(b, state);
+	b->stop->init = proc_of(INIT);
+}
+
+static void signal_to(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig,
+		      enum relation from)
+{
+	const struct obs_signal obs = {
+		.sig = sig, .flags = GRACED_SIG_DFL, .target = proc_of(pid), .sender = P_SHELL};
+	struct sender sender = {.relation = from, .kind = SENDER_HOST};
+
+	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
+	sender_done(&b->map, &sender);
+}
+
+static void ends(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t parent, uint32_t status)
+{
+	const struct obs_exit obs = {.proc = proc_of(pid), .parent_pid = parent, .status = status};
+
+	processes_exited(&b->map, b->stop, &obs, at_ns);
+}
+
+static void init_ends(struct bench *b, uint64_t at_ns, uint32_t status)
+{
+	const struct obs_exit obs = {.proc = proc_of(INIT), .status = status};
+
+	assert_true(stop_advance(b->stop, STOP_EV_EXIT));
+	stop_exited(b->stop, &obs, at_ns);
+}
+
+static struct outcome_verdict verdict_of(const struct bench *b)
+{
+	struct outcome_facts facts;
+
+	stop_facts(b->stop, stop_gaps(b->stop), &facts);
+	return outcome_decide(&facts);
+}
+
+/* --- whose end ------------------------------------------------------------------------------- */
+
+/* A child ends with a status, and init so many tenths of a second later. */
+static void test_passed_on(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t childs, parent, inits;
+		int later;
+		bool passed;
+	} want[] = {
+		{"128 + its signal", 9, INIT, CODE(137), 1, true},
+		{"... with a core", 0x8b, INIT, CODE(139), 1, true},
+		{"128 + another signal", 11, INIT, CODE(137), 1, false},
+		{"its code", CODE(3), INIT, CODE(3), 1, true},
+		{"another code", CODE(3), INIT, CODE(4), 1, false},
+		{"it left with 0, as init did", CODE(0), INIT, CODE(0), 1, false},
+		{"the number of its signal", 9, INIT, CODE(9), 1, false},
+		{"a second later", 9, INIT, CODE(137), 10, true},
+		{"more than a second later", 9, INIT, CODE(137), 11, false},
+		{"another process's child", 9, INIT + 7, CODE(137), 1, false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct bench b;
+		bool sure;
+
+		print_message("%s\n", want[i].what);
+		open_bench(&b, STOP_RUNNING);
+		ends(&b, AT(0), INIT + 1, want[i].parent, want[i].childs);
+		init_ends(&b, AT(want[i].later), want[i].inits);
+		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
+		assert_true(sure);
+		bench_close(&b);
+	}
+}
+
+/* init, a shell, and what the shell runs. */
+static void test_through_others(void **state)
+{
+	const struct process *via;
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 2, INIT + 1, 9);
+	ends(&b, AT(1), INIT + 1, INIT, CODE(137));
+	init_ends(&b, AT(2), CODE(137));
+	via = processes_via(b.stop, &sure);
+	assert_non_null(via);
+	assert_int_equal(via->proc.pid, INIT + 2);
+	assert_true(sure);
+	bench_close(&b);
+}
+
+static void test_not_sure(void **state)
+{
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 1, INIT, 9);
+	ends(&b, AT(1), INIT + 2, INIT, 9);
+	init_ends(&b, AT(2), CODE(137));
+	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
+	assert_false(sure);
+	assert_true(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
+	bench_close(&b);
+}
+
+/* The kernel half says with each exit how many it has left out. */
+static void test_missed(void **state)
+{
+	static const struct {
+		uint32_t at_child, at_init;
+		bool named, sure;
+	} want[] = {
+		{3, 3, true, true}, /* all of them before its end */
+		{3, 4, true, false},
+		{0, 0, false, true},
+		{0, 1, false, false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct bench b;
+		bool sure;
+
+		open_bench(&b, STOP_RUNNING);
+		processes_missed(b.stop, want[i].at_child, AT(0));
+		if (want[i].named)
+			ends(&b, AT(0), INIT + 1, INIT, 9);
+		processes_missed(b.stop, want[i].at_child, AT(0));
+		init_ends(&b, AT(1), CODE(137));
+		processes_missed(b.stop, want[i].at_init, AT(1));
+		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].named);
+		assert_int_equal(sure, want[i].sure);
+		bench_close(&b);
+	}
+}
+
+/* An init that is no PID 1 sends itself the signal that its child died of. */
+static void test_same_signal(void **state)
+{
+	static const struct {
+		enum relation from;
+		bool passed;
+	} want[] = {{RELATION_SELF, true}, {RELATION_HOST, false}, {RELATION_KERNEL, false}};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct bench b;
+		bool sure;
+
+		open_bench(&b, STOP_RUNNING);
+		signal_to(&b, AT(0), INIT + 1, 11, RELATION_KERNEL);
+		ends(&b, AT(0), INIT + 1, INIT, 11);
+		bench_shoot(&b, AT(1), 11, want[i].from, 0, GRACED_SIG_DFL);
+		init_ends(&b, AT(1), 11);
+		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
+		bench_close(&b);
+	}
+}
+
+/* --- what ended the container ---------------------------------------------------------------- */
+
+static void test_verdict(void **state)
+{
+	static const struct {
+		uint32_t sig;
+		enum relation from;
+		enum outcome outcome;
+		enum cause cause;
+	} want[] = {
+		{9, RELATION_HOST, OUTCOME_KILLED, CAUSE_HOST},
+		{9, RELATION_SAME_CONTAINER, OUTCOME_KILLED, CAUSE_SAME_CONTAINER},
+		{9, RELATION_OTHER_POD, OUTCOME_KILLED, CAUSE_OTHER_POD},
+		{9, RELATION_SELF, OUTCOME_KILLED, CAUSE_SELF},
+		{11, RELATION_KERNEL, OUTCOME_CRASHED, CAUSE_KERNEL},
+		{6, RELATION_SELF, OUTCOME_CRASHED, CAUSE_SELF},
+		{15, RELATION_HOST, OUTCOME_CRASHED, CAUSE_HOST},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct outcome_verdict v;
+		struct bench b;
+
+		open_bench(&b, STOP_RUNNING);
+		signal_to(&b, AT(0), INIT + 1, want[i].sig, want[i].from);
+		ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
+		init_ends(&b, AT(1), CODE(128 + want[i].sig));
+		v = verdict_of(&b);
+		assert_int_equal(v.outcome, want[i].outcome);
+		assert_int_equal(v.cause, want[i].cause);
+		assert_int_equal(stop_gaps(b.stop), 0);
+		bench_close(&b);
+	}
+}
+
+static void test_oom(void **state)
+{
+	const struct graced_proc victim = proc_of(INIT + 1);
+	struct outcome_verdict v;
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	processes_oom(&b.map, b.stop, &victim, OOM_LEVEL_CONTAINER);
+	ends(&b, AT(0), INIT + 1, INIT, 9);
+	init_ends(&b, AT(1), CODE(137));
+	v = verdict_of(&b);
+	assert_int_equal(v.outcome, OUTCOME_OOM_KILLED);
+	assert_int_equal(v.cause, CAUSE_OOM_CONTAINER);
+	assert_int_equal(stop_gaps(b.stop), 0);
+	bench_close(&b);
+}
+
+static void test_unseen(void **state)
+{
+	struct outcome_verdict v;
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 1, INIT, 9);
+	init_ends(&b, AT(1), CODE(137));
+	v = verdict_of(&b);
+	assert_int_equal(v.outcome, OUTCOME_KILLED);
+	assert_int_equal(v.cause, CAUSE_UNKNOWN);
+	assert_int_equal(stop_gaps(b.stop), 1u << GAP_KILL_UNSEEN);
+	bench_close(&b);
+}
+
+/* The stop signal that init passes on ends a child without a handler. */
+static void test_stopped(void **state)
+{
+	struct outcome_verdict v;
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+	signal_to(&b, AT(0), INIT + 1, 15, RELATION_SAME_CONTAINER);
+	ends(&b, AT(0), INIT + 1, INIT, 15);
+	init_ends(&b, AT(1), CODE(143));
+	v = verdict_of(&b);
+	assert_int_equal(v.outcome, OUTCOME_TERMINATED);
+	assert_int_equal(v.cause, CAUSE_STOP_SIGNAL);
+	bench_close(&b);
+}
+
+/* --- which were cut -------------------------------------------------------------------------- */
+
+static void test_cut(void **state)
+{
+	static const struct {
+		const char *what;
+		bool asked;
+		int at;
+		uint32_t status;
+		bool oom, cut;
+	} want[] = {
+		{"killed after the request", true, 1, 9, false, true},
+		{"... by the OOM killer", true, 1, 9, true, false},
+		{"killed before it", true, -1, 9, false, false},
+		{"ended by the request", true, 1, 15, false, false},
+		{"exited", true, 1, CODE(0), false, false},
+		{"killed, and nobody was asked to stop", false, 1, 9, false, false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct graced_proc proc = proc_of(INIT + 1);
+		struct bench b;
+
+		print_message("%s\n", want[i].what);
+		open_bench(&b, STOP_RUNNING);
+		if (want[i].asked)
+			bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+		if (want[i].oom)
+			processes_oom(&b.map, b.stop, &proc, OOM_LEVEL_CONTAINER);
+		ends(&b, AT(want[i].at), INIT + 1, INIT, want[i].status);
+		assert_int_equal(process_is_cut(b.stop, b.stop->processes->list), want[i].cut);
+		bench_close(&b);
+	}
+}
+
+/* --- the list -------------------------------------------------------------------------------- */
+
+static void test_full(void **state)
+{
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	for (uint32_t i = 0; i < 100; i++)
+		ends(&b, AT(0) + i, INIT + 1 + i, INIT, 9);
+	assert_int_equal(b.stop->processes->n, PROCESSES_UNASKED);
+	bench_shoot(&b, AT(1), 15, RELATION_MANAGER, 0, 0);
+	for (uint32_t i = 0; i < 200; i++)
+		ends(&b, AT(2) + i, INIT + 200 + i, INIT, i == 7 ? 9 : CODE(0));
+	assert_int_equal(b.stop->processes->n, PROCESSES_MAX);
+	assert_int_equal(b.stop->processes->dropped, PROCESSES_UNASKED + 200 - PROCESSES_MAX);
+	for (size_t i = 0, cut = 0; i <= PROCESSES_MAX; i++) {
+		assert_true(i < PROCESSES_MAX || cut == 1);
+		cut += i < PROCESSES_MAX && process_is_cut(b.stop, b.stop->processes->list + i);
+	}
+	bench_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("init passes a child's end on by 128 + its signal, or by its code",
+		      test_passed_on),
+		CLAIM("... also of a grandchild, through its child", test_through_others),
+		CLAIM("... or by sending itself the same signal", test_same_signal),
+		CLAIM("of two that may be it the last is named, and that is a gap", test_not_sure),
+		CLAIM("so is a record that was left out since", test_missed),
+		CLAIM("what ended that child ended the container", test_verdict),
+		CLAIM("... the OOM killer, too", test_oom),
+		CLAIM("... and if it was not seen, that is unknown", test_unseen),
+		CLAIM("a child that ends by the stop signal terminates the container",
+		      test_stopped),
+		CLAIM("what is killed after the stop signal was cut", test_cut),
+		CLAIM("the list is bounded, and keeps what was killed", test_full),
+	};
+
+	return cmocka_run_group_tests_name("core/stop/processes", tests, NULL, NULL);
+}
