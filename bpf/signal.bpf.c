@@ -743,6 +743,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (!for_init && !forward_take(a, init) && !wanted_by_all(a)) {
 		if (!other_take(a))
 			return;
+		a->flags &= ~(__u32)GRACED_SIG_FORWARDED;
 	} else if (!for_init && a->flags & NOISY) {
 		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
 		return;

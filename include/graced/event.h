@@ -97,8 +97,8 @@ enum graced_signal_flags {
  * What an init passes on. Once a stop signal has come to it from outside its container, signals
  * that it sends (kill, sigqueue and their likes, by any of its threads) to other processes of the
  * container are records with GRACED_SIG_FORWARDED: the first four of a stop, with any signal but
- * CHLD, CONT, URG and WINCH. Those behind them, and all in a container that is noisy, are no
- * records by rule, and so neither lost nor suppressed. With scope all others may have the flag.
+ * CHLD, CONT, URG and WINCH. Those behind them, and all in a container that is noisy, have no such
+ * record by rule, and are neither lost nor suppressed. With scope all others may have the flag.
  */
 #define GRACED_FORWARDS_MAX 4
 

@@ -44,13 +44,13 @@ static void end(struct kernhalf *k, struct box *box)
 	assert_true(k->n_signals <= KERNHALF_SEEN);
 }
 
-/* The nth signal of a container that was not for its init; NULL when there are fewer. */
+/* The nth signal that the init of a container passed on; NULL when there are fewer. */
 static const struct graced_ev_signal *other(const struct kernhalf *k, uint64_t id, unsigned int n)
 {
 	for (unsigned int i = 0; i < k->n_signals; i++) {
 		const struct graced_ev_signal *ev = &k->signals[i];
 
-		if (ev->hdr.watch_id == id && !(ev->flags & GRACED_SIG_INIT) && n-- == 0)
+		if (ev->hdr.watch_id == id && ev->flags & GRACED_SIG_FORWARDED && n-- == 0)
 			return ev;
 	}
 	return NULL;

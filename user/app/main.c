@@ -27,6 +27,7 @@ static const struct command {
 	 false},
 	{"plan", cmd_plan, "what a node shutdown would do now; what becomes of a dead node's pods",
 	 false},
+	{"why", cmd_why, "why a container ended: a sentence, what happened, what to do", false},
 	{"log", cmd_log, "past stops, from the journal or a file", false},
 	{"report", cmd_report, "what happened in a shutdown, a rollout or any span of time", false},
 	{"shutdown", cmd_shutdown, "how it is with a shutdown of the node; begin or cancel one",

@@ -98,6 +98,8 @@ static int check_members(const struct check *c)
 		"grace",
 		"outcome",
 		"cause",
+		"via",
+		"cut",
 		"oom_kills",
 		"evidence",
 		"collateral_kills",
@@ -105,6 +107,8 @@ static int check_members(const struct check *c)
 		"empty_boot_ns",
 		"forwarded",
 		"held_by",
+		"processes",
+		"processes_other",
 		"stages",
 	};
 
@@ -485,6 +489,19 @@ static int check_forwarded(const struct check *c)
 	       between(c, "forwarded.after_ns", 0, (uint64_t)jrec_int(c->rec, "latency_ns", 0));
 }
 
+/* Nothing is known of others, unless init took them along or passed its stop signal on. Which they
+ * are is kernel/test_processes' to compare. */
+static int check_processes(const struct check *c)
+{
+	const json_t *list = jrec_get(c->rec, "processes");
+	bool others = c->truth->collateral_kills || !jrec_is_null(c->rec, "forwarded");
+
+	if (!json_is_array(list) || (json_array_size(list) && !others))
+		return wrong(c, "processes");
+	return is_null(c, "via") || same_int(c, "processes_other", 0) ||
+	       between(c, "cut", 0, (uint64_t)c->truth->collateral_kills);
+}
+
 int truth_compare(const struct truth *truth, const json_t *rec, char *why, size_t size)
 {
 	struct check c = {.truth = truth, .rec = rec, .why = why, .size = size};
@@ -495,5 +512,5 @@ int truth_compare(const struct truth *truth, const json_t *rec, char *why, size_
 	return check_members(&c) || check_verdict(&c) || check_exit(&c) || check_signals(&c) ||
 	       check_head(&c) || check_id(&c) || check_names(&c) || check_process(&c) ||
 	       check_requests(&c) || check_grace(&c) || check_empty(&c) || check_described(&c) ||
-	       check_stages(&c) || check_held(&c) || check_forwarded(&c);
+	       check_stages(&c) || check_held(&c) || check_forwarded(&c) || check_processes(&c);
 }

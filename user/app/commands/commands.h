@@ -13,6 +13,7 @@ int cmd_audit(int argc, char **argv);
 int cmd_pods(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 int cmd_log(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_wait(int argc, char **argv);

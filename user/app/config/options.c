@@ -206,11 +206,14 @@ void options_flags_done(struct options_flags *flags)
  */
 
 const char *const options_commands[OPTIONS_COMMANDS] = {
-	[OPTIONS_TRACE] = "trace",     [OPTIONS_TOP] = "top",	    [OPTIONS_RUN] = "run",
-	[OPTIONS_AUDIT] = "audit",     [OPTIONS_PODS] = "pods",	    [OPTIONS_EXPLAIN] = "explain",
-	[OPTIONS_PLAN] = "plan",       [OPTIONS_REPORT] = "report", [OPTIONS_LOG] = "log",
-	[OPTIONS_RESOLVE] = "resolve", [OPTIONS_RECORD] = "record", [OPTIONS_REPLAY] = "replay",
-	[OPTIONS_WAIT] = "wait",       [OPTIONS_CHECK] = "check",   [OPTIONS_SHUTDOWN] = "shutdown",
+	[OPTIONS_TRACE] = "trace",     [OPTIONS_TOP] = "top",
+	[OPTIONS_RUN] = "run",	       [OPTIONS_AUDIT] = "audit",
+	[OPTIONS_PODS] = "pods",       [OPTIONS_EXPLAIN] = "explain",
+	[OPTIONS_PLAN] = "plan",       [OPTIONS_REPORT] = "report",
+	[OPTIONS_LOG] = "log",	       [OPTIONS_WHY] = "why",
+	[OPTIONS_RESOLVE] = "resolve", [OPTIONS_RECORD] = "record",
+	[OPTIONS_REPLAY] = "replay",   [OPTIONS_WAIT] = "wait",
+	[OPTIONS_CHECK] = "check",     [OPTIONS_SHUTDOWN] = "shutdown",
 	[OPTIONS_VERSION] = "version",
 };
 

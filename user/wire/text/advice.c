@@ -7,42 +7,10 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "core/stop/advice.h"
+#include "wire/text/wrap.h"
 
-#define INDENT	  2
+#define INDENT	  WRAP_INDENT
 #define ID_LENGTH 12 /* of a container without a name */
-/* Narrower ones get lines that are longer than the terminal is wide. */
-#define WIDTH_MIN 20
-
-static void add_spaces(struct buf *out, unsigned int n)
-{
-	for (; n; n--)
-		buf_addc(out, ' ');
-}
-
-/* Adds a line that begins at column indent and goes on, where it has to, further right. Each byte
- * of the text takes one column. */
-static void add_line(struct buf *out, unsigned int indent, const char *text, unsigned int width)
-{
-	unsigned int limit = width >= WIDTH_MIN ? width : 0;
-	size_t column = indent, len;
-
-	add_spaces(out, indent);
-	for (bool first = true; *text; first = false) {
-		len = strcspn(text, " ");
-		if (!first && limit && column + 1 + len > limit) {
-			buf_addc(out, '\n');
-			add_spaces(out, indent + INDENT);
-			column = indent + INDENT;
-		} else if (!first) {
-			buf_addc(out, ' ');
-			column++;
-		}
-		buf_add(out, text, len);
-		column += len;
-		text += len + strspn(text + len, " ");
-	}
-	buf_addc(out, '\n');
-}
 
 static void add_visible(struct buf *out, const char *text)
 {
@@ -78,7 +46,7 @@ static void add_why(struct buf *out, unsigned int topic, const struct audit_reco
 	buf_adds(&text, ": ");
 	advice_add_why(&text, topic, r);
 	buf_addc(&text, '.');
-	add_line(out, INDENT, buf_str(&text), width);
+	wrap_line(out, INDENT, buf_str(&text), width);
 }
 
 static void add_remedy(struct buf *out, unsigned int topic, unsigned int width)
@@ -86,7 +54,7 @@ static void add_remedy(struct buf *out, unsigned int topic, unsigned int width)
 	_cleanup_(buf_free) struct buf text = {};
 
 	buf_printf(&text, "What to do: %s", advice_remedy(topic));
-	add_line(out, INDENT, buf_str(&text), width);
+	wrap_line(out, INDENT, buf_str(&text), width);
 }
 
 static void add_paragraph(struct buf *out, unsigned int topic, const struct audit_record *records,
@@ -127,7 +95,7 @@ int advice_lines(struct buf *out, const struct audit_record *r, unsigned int wid
 		buf_printf(&text, "%s: ", advice_name(topic));
 		advice_add_why(&text, topic, r);
 		buf_printf(&text, ". %s", advice_remedy(topic));
-		add_line(out, INDENT, buf_str(&text), width);
+		wrap_line(out, INDENT, buf_str(&text), width);
 	}
 	return buf_error(out);
 }

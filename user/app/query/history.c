@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/query/history.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/log/say.h"
+#include "app/query/when.h"
+#include "base/cleanup.h"
+#include "io/files/file.h"
+#include "wire/json/record.h"
+#include "wire/text/journal.h"
+
+DEFINE_CLEANUP(struct lines *, lines_free);
+
+/* By the wall clock; boot_ns: when one of them was reported. */
+static int64_t dropped_at(const struct record *record, uint64_t boot_ns)
+{
+	return boot_ns && boot_ns < record->at_ns
+		       ? (int64_t)((uint64_t)record->wall_ns - (record->at_ns - boot_ns))
+		       : record->wall_ns;
+}
+
+static void count_dropped(struct history *h, const struct record *record)
+{
+	if ((h->since_ns && dropped_at(record, record->dropped.until_ns) < h->since_ns) ||
+	    (h->until_ns && dropped_at(record, record->dropped.since_ns) > h->until_ns))
+		return;
+	h->dropped += record->dropped.records;
+}
+
+static void take_line(struct history *h, const char *line, size_t len)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
+	int r = record_read(line, len, RECORDS_STOPS, &arena, &record);
+
+	if (r < 0) {
+		h->newer += r == -EPROTONOSUPPORT;
+		h->unreadable += r == -EBADMSG;
+		return;
+	}
+	h->signals += record.type == RECORD_SIGNAL;
+	if (record.type == RECORD_DROPPED)
+		count_dropped(h, &record);
+	else if ((!h->since_ns || record.wall_ns >= h->since_ns) &&
+		 (!h->until_ns || record.wall_ns <= h->until_ns))
+		h->fn(h->userdata, &record, line, len);
+}
+
+static int read_file(struct history *h, const char *path)
+{
+	_cleanup_(cleanup_lines_free) struct lines *lines = NULL;
+	struct lines_line line;
+	int r = lines_open(path, RECORD_LINE_MAX, &lines);
+
+	while (r >= 0 && (r = lines_next(lines, &line)) != 0) {
+		if (r == -EMSGSIZE) {
+			h->unreadable++;
+			r = lines_skip(lines);
+		} else if (r > 0) {
+			take_line(h, line.at, line.len);
+		}
+	}
+	if (r < 0)
+		say("cannot read %s: %s", path, strerror(-r));
+	return r < 0;
+}
+
+static void on_entry(void *userdata, const struct journal_entry *entry)
+{
+	struct history *h = userdata;
+
+	if (!entry->by_root)
+		h->untrusted++;
+	else if (!entry->value || entry->size > RECORD_LINE_MAX)
+		h->unreadable++;
+	else
+		take_line(h, entry->value, entry->size);
+}
+
+/* 0, or the exit status after what is wrong was logged. */
+static int choose_boot(struct history *h)
+{
+	_cleanup_(cleanup_free) char(*boots)[JOURNAL_BOOT_SIZE] = NULL;
+	const char *boot = h->options->boot;
+	size_t n = 0, index;
+	long offset;
+	int r;
+
+	if (!boot)
+		return 0;
+	if (!when_parse_boot(boot, &offset)) {
+		for (size_t i = 0, at = 0; boot[i] && at < sizeof(h->boot) - 1; i++)
+			if (boot[i] != '-')
+				h->boot[at++] = boot[i];
+		return 0;
+	}
+	r = journal_list_boots(h->options->journal_directory, &boots, &n);
+	if (r < 0) {
+		say("cannot read the journal: %s", strerror(-r));
+		return 1;
+	}
+	if (!when_boot_index(offset, n, &index))
+		return when_no_boot(offset, n);
+	strcpy(h->boot, boots[index]);
+	return 0;
+}
+
+static int read_journal(struct history *h)
+{
+	struct journal_query query = {
+		.directory = h->options->journal_directory,
+		.message_ids = h->options->filter.signals ? journal_signal_ids : journal_stop_ids,
+		.field = JOURNAL_RECORD,
+	};
+	int r = choose_boot(h);
+
+	if (r)
+		return r;
+	query.boot = *h->boot ? h->boot : NULL;
+	r = journal_read(&query, on_entry, h);
+	if (r < 0)
+		say("cannot read the journal: %s", strerror(-r));
+	return r < 0;
+}
+
+int history_read(struct history *h)
+{
+	return h->options->file ? read_file(h, h->options->file) : read_journal(h);
+}
+
+void history_say_left_out(const struct history *h)
+{
+	if (h->untrusted)
+		say("%" PRIu64 " entries of the journal are not root's, and were left out",
+		    h->untrusted);
+	if (h->newer)
+		say("%" PRIu64 " records are of a newer graced, and were left out", h->newer);
+	if (h->dropped)
+		say("%" PRIu64 " records are missing there: graced run could not write them",
+		    h->dropped);
+	if (h->unreadable)
+		say("%" PRIu64 " lines are no records", h->unreadable);
+	if (h->options->filter.signals && !h->signals)
+		say("no signals are recorded there; graced run --sinks.signals records them");
+}
+
+int history_take_options(struct history *h)
+{
+	const struct options *o = h->options;
+
+	if (o->file && (o->journal_directory || o->boot))
+		return say_usage(o->command,
+				 "--file does not go with --journal-directory and --boot");
+	if (o->since && !when_parse(o->since, &h->since_ns))
+		return say_usage(o->command, "--since wants a time, not '%s'", o->since);
+	if (o->until && !when_parse(o->until, &h->until_ns))
+		return say_usage(o->command, "--until wants a time, not '%s'", o->until);
+	if (o->boot && !when_parse_boot(o->boot, &(long){0}) && !when_is_boot_id(o->boot))
+		return say_usage(o->command, "--boot wants a number or the id of a boot, not '%s'",
+				 o->boot);
+	return 0;
+}

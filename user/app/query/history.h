@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Past records, from the journal or a file that graced run wrote. */
+#ifndef APP_QUERY_HISTORY_H
+#define APP_QUERY_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "app/config/options.h"
+#include "core/stop/record.h"
+#include "io/sinks/journal_reader.h"
+
+/* A record of the span, with its line; both are valid during the call. */
+typedef void (*history_fn)(void *userdata, const struct record *record, const char *line,
+			   size_t len);
+
+struct history {
+	const struct options *options;
+	history_fn fn;
+	void *userdata;
+	int64_t since_ns, until_ns; /* of the wall clock; 0: not limited */
+	char boot[JOURNAL_BOOT_SIZE];
+	uint64_t signals, untrusted, unreadable, newer, dropped; /* lines that were left out, or are
+								    missing there */
+};
+
+/* Takes --file, --since and their like. 0, or the exit status after wrong use was logged. */
+int history_take_options(struct history *h);
+
+/* Hands over what is there, the oldest first. 0, or the exit status after what is wrong was
+ * logged. */
+int history_read(struct history *h);
+
+/* Logs what was left out. */
+void history_say_left_out(const struct history *h);
+
+#endif

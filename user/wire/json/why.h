@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The story of a stop as JSON: what graced why -o json prints. */
+#ifndef WIRE_JSON_WHY_H
+#define WIRE_JSON_WHY_H
+
+#include "base/buf.h"
+#include "core/stop/record.h"
+
+/* Adds one object and a line feed. 0 or buf_error(). */
+int why_json(struct buf *out, const struct record *record);
+
+#endif
