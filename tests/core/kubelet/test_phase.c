@@ -23,7 +23,7 @@ static void check(struct podphase got, enum meta_phase phase, enum podphase_rule
 {
 	if (got.phase != phase || got.rule != rule || got.because.list != list ||
 	    got.because.index != index)
-		fail_msg("%s by %s, because of %d[%zu]", podobj_phase_name(got.phase),
+		fail_msg("%s by %s, because of %d[%zu]", meta_phase_name(got.phase),
 			 podphase_rule_name(got.rule), got.because.list, got.because.index);
 }
 
@@ -140,8 +140,8 @@ static void test_names(void **state)
 	assert_null(podphase_count_name(PODPHASE_COUNT_COUNT));
 	assert_null(podphase_restart_name(PODPHASE_NOT_ASKED));
 	assert_null(podphase_restart_name(PODPHASE_RESTART_COUNT));
-	assert_string_equal(podobj_phase_name(0), "");
-	assert_string_equal(podobj_phase_name(99), "");
+	assert_string_equal(meta_phase_name(0), "");
+	assert_string_equal(meta_phase_name(99), "");
 }
 
 int main(void)

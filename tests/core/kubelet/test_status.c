@@ -179,8 +179,8 @@ static void test_follows(void **state)
 static void test_disruption(void **state)
 {
 	for (int i = 0; i < DISRUPTION_CAUSE_COUNT; i++)
-		assert_true((disruption_reason(i) == NULL) == (i == DISRUPTION_LOCAL_STORAGE));
-	assert_null(disruption_reason(DISRUPTION_CAUSE_COUNT));
+		assert_true((disruption_cause_name(i) == NULL) == (i == DISRUPTION_LOCAL_STORAGE));
+	assert_null(disruption_cause_name(DISRUPTION_CAUSE_COUNT));
 }
 
 static void test_memory(void **state)

@@ -39,7 +39,7 @@ WORDS(journal, boot_journal, enum boot_journal, BOOT_JOURNAL_COUNT)
 
 static const char *phase_word(unsigned int phase)
 {
-	const char *name = podobj_phase_name((enum meta_phase)phase);
+	const char *name = meta_phase_name((enum meta_phase)phase);
 
 	return *name ? name : NULL;
 }
