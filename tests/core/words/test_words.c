@@ -78,6 +78,13 @@ static void test_unknown(void **state)
 	assert_null(sender_kind_name(SENDER_UNKNOWN));
 	assert_null(sender_kind_name(SENDER_UNPLACED));
 	assert_null(record_container_kind_name(CONTAINER_KIND_UNKNOWN));
+	assert_null(unheard_name(UNHEARD_NONE));
+	assert_null(pod_stage_name(POD_STAGE_NONE));
+	assert_null(cgpath_qos_name(CGPATH_QOS_UNKNOWN));
+	assert_null(cgpath_runtime_name(CGPATH_RT_NONE));
+	assert_null(cgpath_driver_name(CGPATH_DRIVER_NONE));
+	assert_null(disruption_cause_name(DISRUPTION_LOCAL_STORAGE));
+	assert_string_equal(meta_phase_name(META_PHASE_NONE), "");
 }
 
 int main(void)
