@@ -173,14 +173,7 @@ done <"$tmp/labels"
 nothing_missing
 claim "every reason, sender and cause that metrics count kills and unheard stops by is in graced-run(8)" $?
 
-# {17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL}: "terminated stop-signal"
-sed -nE 's/^\t\{[A-Z0-9_]+, [a-z_]+, OUTCOME_([A-Z_]+), CAUSE_([A-Z_]+)\},$/\1 \2/p' user/core/stop/outcome.c |
-	tr 'A-Z_' 'a-z-' | awk '!seen[$0]++' >"$tmp/pairs"
-(($(wc -l <"$tmp/pairs") > 25)) || echo "too few rows were found" >>"$out"
-sed -nE 's/^\.It ([a-z-]+) Ta ([a-z-]+) Ta .*/\1 \2/p' docs/graced-records.5 | diff "$tmp/pairs" - >>"$out"
-claim "graced-records(5) has the pairs of the table of outcomes, in their order" $?
-
-cut -d ' ' -f 1 "$tmp/pairs" | sort -u >"$tmp/outcomes"
+words_of outcome | sort >"$tmp/outcomes"
 outcomes_in() { # WHERE, in stdin
 	grep -oE '[a-z-]+' | grep -vx or | sort | diff "$tmp/outcomes" - | sed "s,^[<>],$1: &," >>"$out"
 }
@@ -190,7 +183,7 @@ nothing_missing
 claim "--help and graced-trace(8) have each outcome, and no other" $?
 
 # Of words in a query for the metrics of graced.
-cut -d ' ' -f 2 "$tmp/pairs" | sort -u >"$tmp/causes"
+words_of cause >"$tmp/causes"
 words_of gap >"$tmp/gaps"
 for label in outcome cause gap; do
 	[[ -s $tmp/${label}s ]] || echo "no ${label}s" >>"$out"

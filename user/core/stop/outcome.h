@@ -56,21 +56,17 @@ struct outcome_facts {
 	bool window_complete;	  /* nothing that bears on the verdict was lost or suppressed */
 };
 
-#define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
-#define OUTCOME_ROW_5A	31 /* ... between 5 and 6, and so on */
-#define OUTCOME_ROW_7A	32
-#define OUTCOME_ROW_16A 33
-#define OUTCOME_ROW_20A 34
-#define OUTCOME_ROW_25A 35
-#define OUTCOME_ROW_8D	36
-#define OUTCOME_ROW_8A	37
-#define OUTCOME_ROW_17A 38
+enum outcome_row {
+#define ROW(number, holds, outcome, cause, text) OUTCOME_ROW_##number,
+#include "core/stop/outcome.def"
+#undef ROW
+	OUTCOME_ROWS,
+};
 
-/* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {
 	enum outcome outcome;
 	enum cause cause;
-	int row;
+	enum outcome_row row;
 };
 
 struct outcome_verdict outcome_decide(const struct outcome_facts *facts);
