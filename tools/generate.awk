@@ -115,6 +115,8 @@ part == "commands-fish" { print "complete -c graced -n $none -a " $1 " -d " quot
 
 # --- pages and deploy/ ---------------------------------------------------------------------------
 
+part == "verdicts" { print ".It " $1 " Ta " $2 " Ta " $3 }
+
 part == "run-flags" && is_run() { flags = flags " -" $2 }
 part == "source-flags" && $1 ~ /^(names|cri|kubelet)\./ && $8 ~ / wait / { flags = flags " -" $2 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Prints the table of settings, a row each, for tools/generate. Between its columns are tabs: key,
- * flag, letter, argument, default, help, commands, words, and "list" where it may be given more
- * than once; a dot where there is nothing. */
+/* Prints a table of the program, a row each, for tools/generate. Between its columns are tabs. Of
+ * the settings: key, flag, letter, argument, default, help, commands, words, and "list" where it
+ * may be given more than once; a dot where there is nothing. With the argument "verdicts" the pairs
+ * of outcome and cause: both, and when. */
 #include <stdio.h>
 
 #include "app/config/settings.h"
+#include "core/words/words.h"
 
 static const char *or_dot(const char *text)
 {
@@ -23,8 +25,29 @@ static void print_commands(const struct setting *setting)
 	}
 }
 
-int main(void)
+static void print_verdicts(void)
 {
+	static const struct {
+		enum outcome outcome;
+		enum cause cause;
+		const char *when;
+	} rows[] = {
+#define ROW(number, holds, outcome, cause, when) {OUTCOME_##outcome, CAUSE_##cause, when},
+#include "core/stop/outcome.def"
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].when)
+			printf("%s\t%s\t%s\n", outcome_name(rows[i].outcome),
+			       cause_name(rows[i].cause), rows[i].when);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		print_verdicts();
+		return 0;
+	}
 	for (size_t i = 0; i < n_settings; i++) {
 		const struct setting *s = &settings[i];
 		char flag[SETTING_NAME_SIZE];

@@ -45,7 +45,7 @@ static int read_gates(json_t *json, struct podphase_rules *rules)
 static const char *answer(struct podphase_in *in, struct podphase_rules rules)
 {
 	in->rules = rules;
-	return podobj_phase_name(podphase_of(in).phase);
+	return meta_phase_name(podphase_of(in).phase);
 }
 
 static json_t *answers(struct podphase_in *in, struct podphase_rules today)

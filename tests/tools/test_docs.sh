@@ -146,12 +146,14 @@ done <"$tmp/members"
 nothing_missing
 claim "every member of a record is in graced-records(5)" $?
 
-sed -n 's/.*\] = "\([a-z-]*\)",\?.*/\1/p' user/core/stop/outcome_names.c >"$tmp/words"
-sed -nE 's/.*"([a-z-]+)",[[:space:]]+\[.*/\1/p' user/core/stop/outcome_names.c >>"$tmp/words"
-sed -n '/names\[/,/};/p' user/core/stop/record.c | grep -oE '"[a-z_-]+"' | tr -d '"' >>"$tmp/words"
-sed -n '/names\[/,/};/p' user/core/stop/unheard.c | grep -oE '"[a-z-]+"' | tr -d '"' | tee "$tmp/unheard" >>"$tmp/words"
-sed -n '/audit_verdict_name/,$p' user/core/stop/audit.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
-sed -n '/names\[/,/};/p' user/core/pods/discrepancy.c | grep -oE '"[a-z-]+"' | tr -d '"' >>"$tmp/words"
+words_of() { # LIST...: its words
+	local list
+	for list; do
+		sed -n "/^BEGIN($list,/,/^END/s/^NAME([A-Z_]*, \"\([^\"]*\)\").*/\1/p" user/core/words/words.def
+	done
+}
+words_of outcome cause gap sender_kind record_container_kind record_result pod_trigger boot_end boot_reason \
+	boot_journal unheard audit_{verdict,reason,warning,disposition} discrepancy >"$tmp/words"
 (($(sort -u "$tmp/words" | wc -l) > 40)) || echo "too few words were found" >>"$out"
 while read -r word; do
 	has_word docs/graced-records.5 "$word" || echo "graced-records(5) lacks $word" >>"$out"
@@ -161,8 +163,7 @@ claim "every outcome, cause, gap, kind, reason, trigger, discrepancy and verdict
 
 # What graced_unheard_stops_total and graced_kills_total have for labels.
 {
-	cat "$tmp/unheard"
-	sed -n '/^const char \*sender_kind_name/,/^}/p' user/core/stop/record.c | grep -oE '"[a-z]+"' | tr -d '"'
+	words_of unheard sender_kind
 	sed -n '/^enum cause series_kill_cause/,/^}/s/.*= CAUSE_\([A-Z_]*\),$/\1/p' user/core/metrics/series.c | tr 'A-Z_' 'a-z-'
 } | sort -u >"$tmp/labels"
 (($(wc -l <"$tmp/labels") > 15)) || echo "too few labels were found" >>"$out"
@@ -172,14 +173,7 @@ done <"$tmp/labels"
 nothing_missing
 claim "every reason, sender and cause that metrics count kills and unheard stops by is in graced-run(8)" $?
 
-# {17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL}: "terminated stop-signal"
-sed -nE 's/^\t\{[A-Z0-9_]+, [a-z_]+, OUTCOME_([A-Z_]+), CAUSE_([A-Z_]+)\},$/\1 \2/p' user/core/stop/outcome.c |
-	tr 'A-Z_' 'a-z-' | awk '!seen[$0]++' >"$tmp/pairs"
-(($(wc -l <"$tmp/pairs") > 25)) || echo "too few rows were found" >>"$out"
-sed -nE 's/^\.It ([a-z-]+) Ta ([a-z-]+) Ta .*/\1 \2/p' docs/graced-records.5 | diff "$tmp/pairs" - >>"$out"
-claim "graced-records(5) has the pairs of the table of outcomes, in their order" $?
-
-cut -d ' ' -f 1 "$tmp/pairs" | sort -u >"$tmp/outcomes"
+words_of outcome | sort >"$tmp/outcomes"
 outcomes_in() { # WHERE, in stdin
 	grep -oE '[a-z-]+' | grep -vx or | sort | diff "$tmp/outcomes" - | sed "s,^[<>],$1: &," >>"$out"
 }
@@ -189,8 +183,8 @@ nothing_missing
 claim "--help and graced-trace(8) have each outcome, and no other" $?
 
 # Of words in a query for the metrics of graced.
-cut -d ' ' -f 2 "$tmp/pairs" | sort -u >"$tmp/causes"
-sed -n '/GAPS\[/,/};/p' user/core/stop/outcome_names.c | grep -oE '"[a-z-]+"' | tr -d '"' >"$tmp/gaps"
+words_of cause >"$tmp/causes"
+words_of gap >"$tmp/gaps"
 for label in outcome cause gap; do
 	[[ -s $tmp/${label}s ]] || echo "no ${label}s" >>"$out"
 	grep -ohE "graced[a-z0-9_:]+ ?\{[^}]*\}" deploy/*.{yaml,json} docs/*.{md,8} |

@@ -17,13 +17,13 @@
 
 /* --- records --------------------------------------------------------------------------------- */
 
-struct words {
+struct line {
 	char text[512];
 	char *word[WORDS_MAX];
 	size_t n;
 };
 
-static const char *value(struct words *w, const char *key)
+static const char *value(struct line *w, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -33,14 +33,14 @@ static const char *value(struct words *w, const char *key)
 	return NULL;
 }
 
-static uint64_t seconds(struct words *w, const char *key)
+static uint64_t seconds(struct line *w, const char *key)
 {
 	const char *text = value(w, key);
 
 	return text ? (uint64_t)(int64_t)(strtod(text, NULL) * NS_PER_S) : 0;
 }
 
-static struct record_pod a_pod(struct words *w)
+static struct record_pod a_pod(struct line *w)
 {
 	const char *name = value(w, "pod");
 
@@ -48,13 +48,13 @@ static struct record_pod a_pod(struct words *w)
 		.known = name, .uid = name, .name = name, .namespace_ = value(w, "ns")};
 }
 
-static void set_id(struct words *w, char ret[static RECORD_ID_SIZE], const char *boot)
+static void set_id(struct line *w, char ret[static RECORD_ID_SIZE], const char *boot)
 {
 	snprintf(ret, RECORD_ID_SIZE, "%s%s%s", boot ? boot : "", boot ? "/" : "",
 		 value(w, "id") ? value(w, "id") : "");
 }
 
-static void fill_stop(struct words *w, struct record *r, const char *boot)
+static void fill_stop(struct line *w, struct record *r, const char *boot)
 {
 	struct record_stop *s = &r->stop;
 
@@ -79,7 +79,7 @@ static void fill_stop(struct words *w, struct record *r, const char *boot)
 		r->at_ns = s->exit.at_ns;
 }
 
-static void fill_step(struct words *w, struct record *r, const char *boot)
+static void fill_step(struct line *w, struct record *r, const char *boot)
 {
 	struct record_shutdown *s = &r->shutdown;
 	const char *event = value(w, "event");
@@ -99,7 +99,7 @@ static void fill_step(struct words *w, struct record *r, const char *boot)
 	s->step.container.timeout_ns = seconds(w, "timeout");
 }
 
-static void fill_pod(struct words *w, struct record *r, const char *boot)
+static void fill_pod(struct line *w, struct record *r, const char *boot)
 {
 	struct record_pod_state *p = &r->pod_state;
 	const char *by = value(w, "by");
@@ -133,7 +133,7 @@ static void fill_alive(char *text, bool pods, struct bootlog_list *ret)
 	ret->total = ret->n;
 }
 
-static void fill_end(struct words *w, struct record *r, const char *boot, struct bootlog *log)
+static void fill_end(struct line *w, struct record *r, const char *boot, struct bootlog *log)
 {
 	const char *end = value(w, "end");
 
@@ -148,7 +148,7 @@ static void fill_end(struct words *w, struct record *r, const char *boot, struct
 	fill_alive((char *)value(w, "outside"), false, &log->containers);
 }
 
-static void fill(struct words *w, struct record *r, const char *boot, struct bootlog *log)
+static void fill(struct line *w, struct record *r, const char *boot, struct bootlog *log)
 {
 	if (strcmp(w->word[0], "stop") == 0) {
 		fill_stop(w, r, boot);
@@ -177,7 +177,7 @@ static void fill(struct words *w, struct record *r, const char *boot, struct boo
 /* What a record has, and what it points to. */
 struct given {
 	struct record record;
-	struct words words;
+	struct line words;
 	struct bootlog end;
 	struct bootlog_alive rows[2][ALIVE_MAX];
 };
@@ -187,7 +187,7 @@ static void add(struct account_log *log, const struct account_query *query, cons
 	struct given *g = arena_alloc(log->arena, sizeof(*g));
 	const char *boot;
 	char *rest, *word;
-	struct words *w;
+	struct line *w;
 
 	if (!g) {
 		account_log_add(log, NULL, NULL);

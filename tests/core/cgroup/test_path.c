@@ -304,21 +304,6 @@ static void test_static_pod(void **state)
 	assert_paths(want);
 }
 
-static void test_names(void **state)
-{
-	assert_null(cgpath_qos_name(CGPATH_QOS_UNKNOWN));
-	assert_null(cgpath_runtime_name(CGPATH_RT_NONE));
-	assert_null(cgpath_driver_name(CGPATH_DRIVER_NONE));
-	assert_string_equal(cgpath_kind_name(CGPATH_SANDBOX), "sandbox");
-	assert_string_equal(cgpath_runtime_name(CGPATH_RT_UNKNOWN), "unknown");
-
-	assert_null(cgpath_kind_name(CGPATH_MOUNT + 1));
-	assert_null(cgpath_kind_name((enum cgpath_kind) - 1));
-	assert_null(cgpath_qos_name(CGPATH_QOS_BESTEFFORT + 1));
-	assert_null(cgpath_runtime_name(CGPATH_RT_ECS + 1));
-	assert_null(cgpath_driver_name(CGPATH_DRIVER_SYSTEMD + 1));
-}
-
 #define CLAIM(sentence, function)                    \
 	{                                            \
 		sentence, function, NULL, NULL, NULL \
@@ -340,7 +325,6 @@ int main(void)
 		      test_relative),
 		CLAIM("an unknown child of a pod's cgroup is nothing", test_strangers_in_a_pod),
 		CLAIM("a UID without dashes is a static pod's", test_static_pod),
-		CLAIM("names are JSON's words, and NULL for null and for no member", test_names),
 	};
 
 	return cmocka_run_group_tests_name("core/cgroup/path", tests, NULL, NULL);

@@ -299,19 +299,6 @@ static void test_other_job(void **state)
 	}
 }
 
-static void test_names(void **state)
-{
-	for (int i = 0; i < PODNEXT_COUNT; i++)
-		assert_non_null(podnext_name(i));
-	for (int i = 0; i < JOBPOLICY_ACTION_COUNT; i++)
-		assert_non_null(jobpolicy_action_name(i));
-	for (int i = 0; i < EXPLAIN_FROM_COUNT; i++)
-		assert_non_null(explain_from_name(i));
-	assert_null(podnext_name(PODNEXT_COUNT));
-	assert_null(jobpolicy_action_name(JOBPOLICY_ACTION_COUNT));
-	assert_null(explain_from_name(EXPLAIN_FROM_COUNT));
-}
-
 /* The notes of a pod, in order: their words, separated by spaces. */
 static const char *notes_of(const struct podmake *m, int64_t now_wall_ns)
 {
@@ -495,7 +482,6 @@ int main(void)
 		CLAIM("a Job counts for the pods whose controller it is", test_other_job),
 		CLAIM("the first rule of the Job that matches decides", test_job_rules),
 		CLAIM("no rule matches a pod that has not failed", test_running_matches_nothing),
-		CLAIM("every word is there", test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

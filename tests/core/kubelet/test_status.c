@@ -176,13 +176,6 @@ static void test_follows(void **state)
 					 &because));
 }
 
-static void test_disruption(void **state)
-{
-	for (int i = 0; i < DISRUPTION_CAUSE_COUNT; i++)
-		assert_true((disruption_reason(i) == NULL) == (i == DISRUPTION_LOCAL_STORAGE));
-	assert_null(disruption_reason(DISRUPTION_CAUSE_COUNT));
-}
-
 static void test_memory(void **state)
 {
 	struct podmake m = {};
@@ -216,7 +209,6 @@ int main(void)
 		CLAIM("a deadline passes to the nanosecond, and does not overflow", test_deadline),
 		CLAIM("what runs when its pod is over ended unseen, and is not ready", test_ends),
 		CLAIM("no container comes back that its policy does not start again", test_follows),
-		CLAIM("a disruption names whose it is", test_disruption),
 		CLAIM("without memory there is an error and no half a status", test_memory),
 	};
 

@@ -14,14 +14,6 @@
 #define LATE	  DISCREPANCY_BIT(DISCREPANCY_EXIT_LATE)
 #define EXITED(n) ((uint32_t)(n) << 8)
 
-static void test_names(void **state)
-{
-	for (int i = 0; i < DISCREPANCY_COUNT; i++)
-		assert_non_null(discrepancy_name((enum discrepancy)i));
-	assert_null(discrepancy_name(DISCREPANCY_COUNT));
-	assert_null(discrepancy_name((enum discrepancy) - 1));
-}
-
 static void test_grace(void **state)
 {
 	assert_int_equal(discrepancy_grace_ns(DISCREPANCY_OBJECT_GONE), 5 * S);
@@ -145,7 +137,6 @@ static void test_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("each kind has a name of its own", test_names),
 		CLAIM("what may be a moment's gets a grace", test_grace),
 		CLAIM("a code that is not the kernel's differs", test_codes),
 		CLAIM("a reason differs where the kernel knows better", test_reasons),

@@ -121,14 +121,6 @@ static void test_waiting(void **state)
 	assert_true(podlife_holds_name(&l, false));
 }
 
-static void test_names(void **state)
-{
-	assert_null(pod_stage_name(POD_STAGE_NONE));
-	assert_string_equal(pod_stage_name(POD_STAGE_SYNC), "sync");
-	assert_string_equal(pod_stage_name(POD_STAGE_FORGOTTEN), "forgotten");
-	assert_null(pod_stage_name(POD_STAGE_COUNT));
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -140,7 +132,6 @@ int main(void)
 		CLAIM("a saved life that no pod can have is refused", test_valid),
 		CLAIM("a static pod that waits has not started, and holds its name against later ones",
 		      test_waiting),
-		CLAIM("each stage has its name", test_names),
 	};
 
 	return cmocka_run_group_tests_name("core/pods/life", tests, NULL, NULL);

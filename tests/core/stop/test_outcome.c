@@ -10,60 +10,33 @@
 #define EXITED(code) ((uint32_t)(code) << 8)
 #define CORE	     0x80u
 #define SIG_BIT(n)   (1ULL << ((n)-1))
-#define ROW_27A	     OUTCOME_ROW_27A
-#define ROW_5A	     OUTCOME_ROW_5A
-#define ROW_7A	     OUTCOME_ROW_7A
-#define ROW_8A	     OUTCOME_ROW_8A
-#define ROW_16A	     OUTCOME_ROW_16A
-#define ROW_20A	     OUTCOME_ROW_20A
-#define ROW_17A	     OUTCOME_ROW_17A
-#define ROW_25A	     OUTCOME_ROW_25A
-#define ROW_8D	     OUTCOME_ROW_8D
-
-/* The rows as they stand in the table. */
-static const int order[] = {
-	1,	 2,  3,	 4,  5,	 ROW_5A, 6,	  7,	   ROW_7A, 8,	    ROW_8D, ROW_8A, 9,
-	10,	 11, 12, 13, 14, 15,	 16,	  ROW_16A, 17,	   ROW_17A, 18,	    19,	    20,
-	ROW_20A, 21, 22, 23, 24, 25,	 ROW_25A, 26,	   27,	   ROW_27A, 28,	    29,
-};
-
-#define ROWS ((int)LEN(order))
-
-/* Where a row stands in the table, from 1. */
-static int place_of(int row)
-{
-	int place = 0;
-
-	while (order[place] != row)
-		place++;
-	return place + 1;
-}
+#define AT(number)   OUTCOME_ROW_##number
 
 /* One set of facts for every row that meets its condition and no earlier one's. */
 static const struct {
-	int row;
+	enum outcome_row row;
 	enum outcome outcome;
 	enum cause cause;
 	struct outcome_facts facts;
 } table[] = {
-	{1, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, {.status_seen = false}},
-	{2,
+	{AT(1), OUTCOME_UNKNOWN, CAUSE_UNKNOWN, {.status_seen = false}},
+	{AT(2),
 	 OUTCOME_OOM_KILLED,
 	 CAUSE_OOM_CONTAINER,
 	 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_CONTAINER}},
-	{3,
+	{AT(3),
 	 OUTCOME_OOM_KILLED,
 	 CAUSE_OOM_POD,
 	 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_POD}},
-	{4,
+	{AT(4),
 	 OUTCOME_OOM_KILLED,
 	 CAUSE_OOM_NODE,
 	 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_NODE}},
-	{5,
+	{AT(5),
 	 OUTCOME_OOM_KILLED,
 	 CAUSE_OOM_UNKNOWN,
 	 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_UNKNOWN}},
-	{ROW_5A,
+	{AT(5A),
 	 OUTCOME_OOM_KILLED,
 	 CAUSE_OOM_USERSPACE,
 	 {.status_seen = true,
@@ -71,8 +44,8 @@ static const struct {
 	  .kill_seen = true,
 	  .kill_from = RELATION_HOST,
 	  .kill_by_oomd = true}},
-	{6, OUTCOME_KILLED, CAUSE_UNKNOWN, {.status_seen = true, .status = 9}},
-	{7,
+	{AT(6), OUTCOME_KILLED, CAUSE_UNKNOWN, {.status_seen = true, .status = 9}},
+	{AT(7),
 	 OUTCOME_KILLED,
 	 CAUSE_PID_NAMESPACE,
 	 {.status_seen = true,
@@ -80,15 +53,15 @@ static const struct {
 	  .kill_seen = true,
 	  .kill_from = RELATION_KERNEL,
 	  .kill_ns_teardown = true}},
-	{ROW_7A,
+	{AT(7A),
 	 OUTCOME_KILLED,
 	 CAUSE_PARENT_DEATH,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_PARENT}},
-	{8,
+	{AT(8),
 	 OUTCOME_KILLED,
 	 CAUSE_KERNEL,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_KERNEL}},
-	{ROW_8D,
+	{AT(8D),
 	 OUTCOME_KILLED,
 	 CAUSE_DEAF_GRACE,
 	 {.status_seen = true,
@@ -99,7 +72,7 @@ static const struct {
 	  .kill_early = true,
 	  .kill_deaf = true,
 	  .request_open = true}},
-	{ROW_8A,
+	{AT(8A),
 	 OUTCOME_KILLED,
 	 CAUSE_RUNTIME_LOST,
 	 {.status_seen = true,
@@ -107,7 +80,7 @@ static const struct {
 	  .kill_seen = true,
 	  .kill_from = RELATION_MANAGER,
 	  .kill_cleans_up = true}},
-	{9,
+	{AT(9),
 	 OUTCOME_KILLED,
 	 CAUSE_KILLED_EARLY,
 	 {.status_seen = true,
@@ -117,7 +90,7 @@ static const struct {
 	  .kill_escalates = true,
 	  .kill_early = true,
 	  .request_open = true}},
-	{10,
+	{AT(10),
 	 OUTCOME_KILLED,
 	 CAUSE_GRACE_EXPIRED,
 	 {.status_seen = true,
@@ -126,34 +99,34 @@ static const struct {
 	  .kill_from = RELATION_HOST,
 	  .kill_escalates = true,
 	  .request_open = true}},
-	{11,
+	{AT(11),
 	 OUTCOME_KILLED,
 	 CAUSE_NO_GRACE,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_MANAGER}},
-	{12,
+	{AT(12),
 	 OUTCOME_KILLED,
 	 CAUSE_SELF,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_SELF}},
-	{13,
+	{AT(13),
 	 OUTCOME_KILLED,
 	 CAUSE_SAME_CONTAINER,
 	 {.status_seen = true,
 	  .status = 9,
 	  .kill_seen = true,
 	  .kill_from = RELATION_SAME_CONTAINER}},
-	{14,
+	{AT(14),
 	 OUTCOME_KILLED,
 	 CAUSE_SAME_POD,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_SAME_POD}},
-	{15,
+	{AT(15),
 	 OUTCOME_KILLED,
 	 CAUSE_OTHER_POD,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_OTHER_POD}},
-	{16,
+	{AT(16),
 	 OUTCOME_KILLED,
 	 CAUSE_HOST,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_HOST}},
-	{ROW_16A,
+	{AT(16A),
 	 OUTCOME_TERMINATED,
 	 CAUSE_PARENT_DEATH,
 	 {.status_seen = true,
@@ -161,83 +134,83 @@ static const struct {
 	  .request_open = true,
 	  .request_parent = true,
 	  .request_sigs = SIG_BIT(15)}},
-	{17,
+	{AT(17),
 	 OUTCOME_TERMINATED,
 	 CAUSE_STOP_SIGNAL,
 	 {.status_seen = true, .status = 15, .request_open = true, .request_sigs = SIG_BIT(15)}},
-	{ROW_17A,
+	{AT(17A),
 	 OUTCOME_TERMINATED,
 	 CAUSE_HOST,
 	 {.status_seen = true, .status = 2, .fatal_from = RELATION_TERMINAL}},
-	{18,
+	{AT(18),
 	 OUTCOME_CRASHED,
 	 CAUSE_SELF,
 	 {.status_seen = true, .status = 31, .window_complete = true}},
-	{19, OUTCOME_CRASHED, CAUSE_UNKNOWN, {.status_seen = true, .status = 31}},
-	{20,
+	{AT(19), OUTCOME_CRASHED, CAUSE_UNKNOWN, {.status_seen = true, .status = 31}},
+	{AT(20),
 	 OUTCOME_CRASHED,
 	 CAUSE_SELF,
 	 {.status_seen = true, .status = 6 | CORE, .fatal_from = RELATION_SELF}},
-	{ROW_20A,
+	{AT(20A),
 	 OUTCOME_TERMINATED,
 	 CAUSE_PARENT_DEATH,
 	 {.status_seen = true, .status = 10, .fatal_from = RELATION_PARENT}},
-	{21,
+	{AT(21),
 	 OUTCOME_CRASHED,
 	 CAUSE_KERNEL,
 	 {.status_seen = true, .status = 14, .fatal_from = RELATION_KERNEL}},
-	{22,
+	{AT(22),
 	 OUTCOME_CRASHED,
 	 CAUSE_SAME_CONTAINER,
 	 {.status_seen = true, .status = 10, .fatal_from = RELATION_SAME_CONTAINER}},
-	{23,
+	{AT(23),
 	 OUTCOME_CRASHED,
 	 CAUSE_SAME_POD,
 	 {.status_seen = true, .status = 10, .fatal_from = RELATION_SAME_POD}},
-	{24,
+	{AT(24),
 	 OUTCOME_CRASHED,
 	 CAUSE_OTHER_POD,
 	 {.status_seen = true, .status = 10, .fatal_from = RELATION_OTHER_POD}},
-	{25,
+	{AT(25),
 	 OUTCOME_CRASHED,
 	 CAUSE_HOST,
 	 {.status_seen = true, .status = 6 | CORE, .fatal_from = RELATION_MANAGER}},
-	{25,
+	{AT(25),
 	 OUTCOME_CRASHED,
 	 CAUSE_HOST,
 	 {.status_seen = true, .status = 6, .fatal_from = RELATION_HOST}},
-	{ROW_25A,
+	{AT(25A),
 	 OUTCOME_GRACEFUL,
 	 CAUSE_PARENT_DEATH,
 	 {.status_seen = true, .request_open = true, .request_heard = true, .request_parent = true}},
-	{26,
+	{AT(26),
 	 OUTCOME_GRACEFUL,
 	 CAUSE_STOP_SIGNAL,
 	 {.status_seen = true, .status = EXITED(0), .request_open = true, .request_heard = true}},
-	{26,
+	{AT(26),
 	 OUTCOME_GRACEFUL,
 	 CAUSE_STOP_SIGNAL,
 	 {.status_seen = true, .status = EXITED(143), .request_open = true, .request_heard = true}},
-	{27,
+	{AT(27),
 	 OUTCOME_GRACEFUL,
 	 CAUSE_SELF,
 	 {.status_seen = true, .status = EXITED(1), .request_open = true}},
-	{ROW_27A,
+	{AT(27A),
 	 OUTCOME_COMPLETED,
 	 CAUSE_SAME_CONTAINER,
 	 {.status_seen = true, .status = EXITED(0), .stopped_inside = true}},
-	{ROW_27A,
+	{AT(27B),
 	 OUTCOME_FAILED,
 	 CAUSE_SAME_CONTAINER,
 	 {.status_seen = true, .status = EXITED(143), .stopped_inside = true}},
-	{28, OUTCOME_COMPLETED, CAUSE_SELF, {.status_seen = true, .status = EXITED(0)}},
-	{29, OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(1)}},
-	{29, OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(137)}},
-	{29, OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(143)}},
+	{AT(28), OUTCOME_COMPLETED, CAUSE_SELF, {.status_seen = true, .status = EXITED(0)}},
+	{AT(29), OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(1)}},
+	{AT(29), OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(137)}},
+	{AT(29), OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(143)}},
 };
 
-static void assert_row(const struct outcome_facts *facts, int row, enum outcome outcome,
-		       enum cause cause, const char *what)
+static void assert_row(const struct outcome_facts *facts, enum outcome_row row,
+		       enum outcome outcome, enum cause cause, const char *what)
 {
 	struct outcome_verdict got = outcome_decide(facts);
 
@@ -249,40 +222,40 @@ static void assert_row(const struct outcome_facts *facts, int row, enum outcome 
 
 static void test_every_row(void **state)
 {
-	int rows = 0;
+	size_t rows = 0;
 
 	for (size_t i = 0; i < LEN(table); i++) {
 		assert_row(&table[i].facts, table[i].row, table[i].outcome, table[i].cause, "row");
-		/* Each row stands in the table, in order and without a hole. */
-		assert_in_range(place_of(table[i].row), rows, rows + 1);
-		rows = place_of(table[i].row);
+		/* In order and without a hole. */
+		assert_true(table[i].row == rows || (rows && table[i].row == rows - 1));
+		rows = table[i].row + 1;
 	}
-	assert_int_equal(rows, ROWS);
+	assert_int_equal(rows, OUTCOME_ROWS);
 }
 
 /* Facts that meet two conditions at once: the earlier row's, whatever else holds. */
 static void test_first_match(void **state)
 {
 	static const struct {
-		int row;
+		enum outcome_row row;
 		const char *what;
 		struct outcome_facts facts;
 	} both[] = {
-		{1,
+		{AT(1),
 		 "exit unseen, and everything else",
 		 {.status = 9,
 		  .oom = OOM_LEVEL_CONTAINER,
 		  .kill_seen = true,
 		  .kill_from = RELATION_KERNEL,
 		  .request_open = true}},
-		{2,
+		{AT(2),
 		 "an OOM victim whose kill is the kernel's",
 		 {.status_seen = true,
 		  .status = 9,
 		  .oom = OOM_LEVEL_CONTAINER,
 		  .kill_seen = true,
 		  .kill_from = RELATION_KERNEL}},
-		{3,
+		{AT(3),
 		 "an OOM victim while a stop was under way",
 		 {.status_seen = true,
 		  .status = 9,
@@ -291,10 +264,10 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_MANAGER,
 		  .kill_escalates = true,
 		  .request_open = true}},
-		{5,
+		{AT(5),
 		 "an OOM victim whose kill was not seen",
 		 {.status_seen = true, .status = 9, .oom = OOM_LEVEL_UNKNOWN}},
-		{ROW_5A,
+		{AT(5A),
 		 "a daemon's kill that its own request went before",
 		 {.status_seen = true,
 		  .status = 9,
@@ -305,23 +278,23 @@ static void test_first_match(void **state)
 		  .kill_early = true,
 		  .request_by_oomd = true,
 		  .request_open = true}},
-		{ROW_5A,
+		{AT(5A),
 		 "a daemon's request that it died of",
 		 {.status_seen = true,
 		  .status = 15,
 		  .request_open = true,
 		  .request_by_oomd = true,
 		  .request_sigs = SIG_BIT(15)}},
-		{ROW_5A,
+		{AT(5A),
 		 "a daemon's request that it heard",
 		 {.status_seen = true,
 		  .request_open = true,
 		  .request_by_oomd = true,
 		  .request_heard = true}},
-		{27,
+		{AT(27),
 		 "a daemon's request that it did not hear",
 		 {.status_seen = true, .request_open = true, .request_by_oomd = true}},
-		{11,
+		{AT(11),
 		 "a manager's kill after a daemon's request",
 		 {.status_seen = true,
 		  .status = 9,
@@ -329,10 +302,10 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_MANAGER,
 		  .request_open = true,
 		  .request_by_oomd = true}},
-		{6,
+		{AT(6),
 		 "a kill unseen in an open request",
 		 {.status_seen = true, .status = 9, .request_open = true, .request_heard = true}},
-		{7,
+		{AT(7),
 		 "a namespace torn down in an open request",
 		 {.status_seen = true,
 		  .status = 9,
@@ -342,7 +315,7 @@ static void test_first_match(void **state)
 		  .kill_escalates = true,
 		  .kill_early = true,
 		  .request_open = true}},
-		{8,
+		{AT(8),
 		 "the kernel's kill in an open request",
 		 {.status_seen = true,
 		  .status = 9,
@@ -350,7 +323,7 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_KERNEL,
 		  .kill_escalates = true,
 		  .request_open = true}},
-		{ROW_8A,
+		{AT(8A),
 		 "a keeper lost before a request's time was over",
 		 {.status_seen = true,
 		  .status = 9,
@@ -360,7 +333,7 @@ static void test_first_match(void **state)
 		  .kill_escalates = true,
 		  .kill_early = true,
 		  .request_open = true}},
-		{ROW_8A,
+		{AT(8A),
 		 "a keeper lost after the request of another",
 		 {.status_seen = true,
 		  .status = 9,
@@ -368,7 +341,7 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_MANAGER,
 		  .kill_cleans_up = true,
 		  .request_open = true}},
-		{10,
+		{AT(10),
 		 "a keeper lost, and the request's time was over",
 		 {.status_seen = true,
 		  .status = 9,
@@ -377,7 +350,7 @@ static void test_first_match(void **state)
 		  .kill_cleans_up = true,
 		  .kill_escalates = true,
 		  .request_open = true}},
-		{10,
+		{AT(10),
 		 "an escalation by the other pod that asked",
 		 {.status_seen = true,
 		  .status = 9,
@@ -385,7 +358,7 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_OTHER_POD,
 		  .kill_escalates = true,
 		  .request_open = true}},
-		{11,
+		{AT(11),
 		 "a manager's kill that would be early, had anybody asked",
 		 {.status_seen = true,
 		  .status = 9,
@@ -393,7 +366,7 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_MANAGER,
 		  .kill_escalates = true,
 		  .kill_early = true}},
-		{11,
+		{AT(11),
 		 "a manager's kill after somebody else's request",
 		 {.status_seen = true,
 		  .status = 9,
@@ -402,7 +375,7 @@ static void test_first_match(void **state)
 		  .kill_early = true,
 		  .request_open = true,
 		  .request_heard = true}},
-		{15,
+		{AT(15),
 		 "another pod's kill in a request it did not open",
 		 {.status_seen = true,
 		  .status = 9,
@@ -410,7 +383,7 @@ static void test_first_match(void **state)
 		  .kill_from = RELATION_OTHER_POD,
 		  .kill_early = true,
 		  .request_open = true}},
-		{17,
+		{AT(17),
 		 "the stop signal raised again by the process itself",
 		 {.status_seen = true,
 		  .status = 15,
@@ -418,13 +391,13 @@ static void test_first_match(void **state)
 		  .request_sigs = SIG_BIT(15),
 		  .fatal_from = RELATION_SELF,
 		  .window_complete = true}},
-		{17,
+		{AT(17),
 		 "a real-time stop signal",
 		 {.status_seen = true,
 		  .status = 37,
 		  .request_open = true,
 		  .request_sigs = SIG_BIT(37)}},
-		{20,
+		{AT(20),
 		 "a crash in the stop signal's handler",
 		 {.status_seen = true,
 		  .status = 11 | CORE,
@@ -432,33 +405,33 @@ static void test_first_match(void **state)
 		  .request_heard = true,
 		  .request_sigs = SIG_BIT(15),
 		  .fatal_from = RELATION_SELF}},
-		{20,
+		{AT(20),
 		 "the signals of a request that is no longer open",
 		 {.status_seen = true,
 		  .status = 15,
 		  .request_sigs = SIG_BIT(15),
 		  .fatal_from = RELATION_SELF}},
-		{22,
+		{AT(22),
 		 "another stop signal than was asked with",
 		 {.status_seen = true,
 		  .status = 2,
 		  .request_open = true,
 		  .request_sigs = SIG_BIT(15),
 		  .fatal_from = RELATION_SAME_CONTAINER}},
-		{26,
+		{AT(26),
 		 "an exit of a process that had been an OOM victim",
 		 {.status_seen = true,
 		  .status = EXITED(0),
 		  .oom = OOM_LEVEL_CONTAINER,
 		  .request_open = true,
 		  .request_heard = true}},
-		{28,
+		{AT(28),
 		 "a clean exit after a kill that came too late",
 		 {.status_seen = true,
 		  .status = EXITED(0),
 		  .kill_seen = true,
 		  .kill_from = RELATION_MANAGER}},
-		{29,
+		{AT(29),
 		 "a code that looks like a signal",
 		 {.status_seen = true, .status = EXITED(137), .oom = OOM_LEVEL_CONTAINER}},
 	};
@@ -477,89 +450,91 @@ static bool is_unknown(enum relation from)
 }
 
 /* The table of graced-records(5) as conditions, each on its own. */
-static bool holds(const struct outcome_facts *f, int row);
+static bool holds(const struct outcome_facts *f, enum outcome_row row);
 
 /* The rows that stand between those with plain numbers. */
-static bool holds_between(const struct outcome_facts *f, int row)
+static bool holds_between(const struct outcome_facts *f, enum outcome_row row)
 {
 	uint32_t s = f->status & 0x7f;
 
 	switch (row) {
-	case ROW_5A:
+	case AT(5A):
 		if (s == 9)
 			return f->kill_by_oomd;
 		return f->request_by_oomd &&
 		       (s ? s <= 64 && f->request_sigs & SIG_BIT(s) : f->request_heard);
-	case ROW_7A:
-		return s == 9 && f->kill_from == RELATION_PARENT;
-	case ROW_8A:
-		return s == 9 && f->kill_cleans_up && !(holds(f, 10) && !f->kill_early);
-	case ROW_16A:
-		return holds(f, 17) && f->request_parent;
-	case ROW_20A:
-		return s && f->fatal_from == RELATION_PARENT;
-	case ROW_17A:
-		return s && f->fatal_from == RELATION_TERMINAL;
-	case ROW_25A:
-		return holds(f, 26) && f->request_parent;
-	default:
+	case AT(8A):
+		return s == 9 && f->kill_cleans_up && !(holds(f, AT(10)) && !f->kill_early);
+	case AT(16A):
+		return holds(f, AT(17)) && f->request_parent;
+	case AT(25A):
+		return holds(f, AT(26)) && f->request_parent;
+	case AT(27A):
+		return !s && f->stopped_inside && f->status >> 8 == 0;
+	case AT(27B):
 		return !s && f->stopped_inside;
+	default:
+		return !s;
 	}
 }
 
-static bool holds(const struct outcome_facts *f, int row)
+static bool holds(const struct outcome_facts *f, enum outcome_row row)
 {
-	static const enum oom_level levels[] = {OOM_LEVEL_CONTAINER, OOM_LEVEL_POD, OOM_LEVEL_NODE,
-						OOM_LEVEL_UNKNOWN};
-	static const enum relation killers[] = {RELATION_SELF, RELATION_SAME_CONTAINER,
-						RELATION_SAME_POD, RELATION_OTHER_POD,
-						RELATION_HOST};
-	static const enum relation crashers[] = {RELATION_SELF, RELATION_KERNEL,
-						 RELATION_SAME_CONTAINER, RELATION_SAME_POD,
-						 RELATION_OTHER_POD};
+	static const enum oom_level levels[OUTCOME_ROWS] = {[AT(2)] = OOM_LEVEL_CONTAINER,
+							    [AT(3)] = OOM_LEVEL_POD,
+							    [AT(4)] = OOM_LEVEL_NODE,
+							    [AT(5)] = OOM_LEVEL_UNKNOWN};
+	static const enum relation killers[OUTCOME_ROWS] = {
+		[AT(7A)] = RELATION_PARENT,	    [AT(8)] = RELATION_KERNEL,
+		[AT(11)] = RELATION_MANAGER,	    [AT(12)] = RELATION_SELF,
+		[AT(13)] = RELATION_SAME_CONTAINER, [AT(14)] = RELATION_SAME_POD,
+		[AT(15)] = RELATION_OTHER_POD,	    [AT(16)] = RELATION_HOST,
+	};
+	static const enum relation enders[OUTCOME_ROWS] = {
+		[AT(17A)] = RELATION_TERMINAL,	    [AT(20)] = RELATION_SELF,
+		[AT(20A)] = RELATION_PARENT,	    [AT(21)] = RELATION_KERNEL,
+		[AT(22)] = RELATION_SAME_CONTAINER, [AT(23)] = RELATION_SAME_POD,
+		[AT(24)] = RELATION_OTHER_POD,
+	};
 	uint32_t s = f->status & 0x7f;
 
-	if (row == 1)
-		return !f->status_seen;
-	if (row <= 5)
-		return s == 9 && f->oom == levels[row - 2];
-	if (row >= 12 && row <= 16)
-		return s == 9 && (f->kill_from == killers[row - 12] ||
-				  (row == 16 && f->kill_from == RELATION_TERMINAL));
-	if (row >= 20 && row <= 24)
-		return s && f->fatal_from == crashers[row - 20];
+	if (levels[row])
+		return s == 9 && f->oom == levels[row];
+	if (killers[row])
+		return s == 9 && (f->kill_from == killers[row] ||
+				  (row == AT(16) && f->kill_from == RELATION_TERMINAL));
+	if (enders[row])
+		return s && f->fatal_from == enders[row];
 	switch (row) {
-	case 6:
+	case AT(1):
+		return !f->status_seen;
+	case AT(6):
 		return s == 9 &&
 		       (!f->kill_seen || (is_unknown(f->kill_from) && !f->kill_escalates));
-	case 7:
+	case AT(7):
 		return s == 9 && f->kill_ns_teardown;
-	case 8:
-		return s == 9 && f->kill_from == RELATION_KERNEL;
-	case 9:
+	case AT(9):
 		return s == 9 && f->request_open && f->kill_escalates && f->kill_early;
-	case 10:
+	case AT(10):
 		return s == 9 && f->request_open && f->kill_escalates;
-	case ROW_8D:
+	case AT(8D):
 		return s == 9 && f->kill_deaf;
-	case 11:
-		return s == 9 && f->kill_from == RELATION_MANAGER;
-	case 17:
+	case AT(17):
 		return s && s <= 64 && f->request_open && f->request_sigs & SIG_BIT(s);
-	case 18:
+	case AT(18):
 		return s && f->fatal_from == RELATION_NONE && f->window_complete;
-	case 19:
+	case AT(19):
 		return s && (f->fatal_from == RELATION_NONE || is_unknown(f->fatal_from));
-	case 25:
+	case AT(25):
 		return s && (f->fatal_from == RELATION_MANAGER || f->fatal_from == RELATION_HOST);
-	case 26:
+	case AT(26):
 		return !s && f->request_open && f->request_heard;
-	case 27:
+	case AT(27):
 		return !s && f->request_open;
-	case 28:
+	case AT(28):
 		return !s && f->status >> 8 == 0;
 	default:
-		return row > 29 ? holds_between(f, row) : !s;
+		return holds_between(f, row);
 	}
 }
 
@@ -600,28 +575,28 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 
 static void test_sweep(void **state)
 {
-	uint64_t seed = 20, reached[LEN(order)] = {};
+	uint64_t seed = 20, reached[OUTCOME_ROWS] = {};
 
 	for (uint32_t status = 0; status <= 0xffff; status++) {
 		for (int i = 0; i < 60; i++) {
 			struct outcome_facts f;
 			struct outcome_verdict got;
-			int place = 0;
+			enum outcome_row row = AT(1);
 
 			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 			f = facts_of(i % 3 ? status & 0xff : status, seed >> 20);
 			got = outcome_decide(&f);
-			while (!holds(&f, order[place]))
-				place++;
-			if (got.row != order[place])
+			while (!holds(&f, row))
+				row++;
+			if (got.row != row)
 				fail_msg("status %x, bits %llx: row %d, not %d", f.status,
-					 (unsigned long long)seed >> 20, got.row, order[place]);
-			reached[place]++;
+					 (unsigned long long)seed >> 20, got.row, row);
+			reached[row]++;
 		}
 	}
-	for (int place = 0; place < ROWS; place++)
-		if (!reached[place])
-			fail_msg("no facts reach row %d", order[place]);
+	for (int row = 0; row < OUTCOME_ROWS; row++)
+		if (!reached[row])
+			fail_msg("no facts reach row %d", row);
 }
 
 /* Contradictions, and numbers that are no member of an enum. */
@@ -642,11 +617,32 @@ static void test_any_facts(void **state)
 		f.kill_early = seed >> 56 & 1;
 		f.kill_escalates = seed >> 57 & 1;
 		got = outcome_decide(&f);
-		assert_in_range(place_of(got.row), 1, ROWS);
+		assert_in_range(got.row, 0, OUTCOME_ROWS - 1);
 		assert_in_range(got.outcome, 0, OUTCOME_COUNT - 1);
 		assert_in_range(got.cause, 0, CAUSE_COUNT - 1);
 		assert_true(strcmp(outcome_name(got.outcome), "unknown") || !f.status_seen);
 	}
+}
+
+/* What graced-records(5) says of the pairs, and that no cause is never a verdict. */
+static void test_pairs(void **state)
+{
+	static const char *const texts[OUTCOME_ROWS] = {
+#define ROW(number, holds, outcome, cause, text) text,
+#include "core/stop/outcome.def"
+	};
+	bool known[OUTCOME_COUNT][CAUSE_COUNT] = {}, seen[CAUSE_COUNT] = {};
+	struct outcome_verdict row;
+
+	for (size_t i = 0; outcome_row(i, &row); i++) {
+		if (known[row.outcome][row.cause] == (texts[i] != NULL))
+			fail_msg("%s %s is not described once", outcome_name(row.outcome),
+				 cause_name(row.cause));
+		known[row.outcome][row.cause] = seen[row.cause] = true;
+	}
+	for (int cause = 0; cause < CAUSE_COUNT; cause++)
+		if (!seen[cause])
+			fail_msg("no row has the cause %s", cause_name((enum cause)cause));
 }
 
 int main(void)
@@ -657,6 +653,8 @@ int main(void)
 		CLAIM("every status with any facts gets the first row of the table that holds",
 		      test_sweep),
 		CLAIM("facts that contradict each other still get a row", test_any_facts),
+		CLAIM("each pair of the table is described once, and each cause is in one",
+		      test_pairs),
 	};
 
 	return cmocka_run_group_tests_name("core/stop/outcome", tests, NULL, NULL);

@@ -231,12 +231,12 @@ static void test_verdicts(void **state)
 					  .request_open = true,
 					  .window_complete = true};
 
-		assert_int_equal(outcome_decide(&f).row, 6);
+		assert_int_equal(outcome_decide(&f).row, OUTCOME_ROW_6);
 		f.kill_escalates = true;
-		assert_int_equal(outcome_decide(&f).row, 10);
+		assert_int_equal(outcome_decide(&f).row, OUTCOME_ROW_10);
 		f.status = 14;
 		f.fatal_from = from[i];
-		assert_int_equal(outcome_decide(&f).row, 19);
+		assert_int_equal(outcome_decide(&f).row, OUTCOME_ROW_19);
 	}
 }
 

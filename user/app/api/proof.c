@@ -136,7 +136,7 @@ static void end(struct apiproof *p)
 	void (*over)(void *userdata) = p->over;
 
 	log_info("api: the out-of-service taint for boot %s %s: %s; the node's start goes on",
-		 p->proof.dead, was_set ? "is over" : "is not set", proof_end_text(p->proof.end));
+		 p->proof.dead, was_set ? "is over" : "is not set", proof_end_name(p->proof.end));
 	sd_event_source_set_enabled(p->timer, SD_EVENT_OFF);
 	p->over = NULL;
 	if (!was_set)

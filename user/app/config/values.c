@@ -200,15 +200,15 @@ const char *value_outcome(struct config *c, const char *value, size_t index)
 	while (true) {
 		bool leaves_out = *value == '!';
 		size_t n = strcspn(value + leaves_out, ",");
-		enum outcome outcome;
 		char name[32] = "";
+		int outcome;
 
 		value += leaves_out;
 		if (n >= sizeof(name))
 			return VALUE_OUTCOMES;
 		memcpy(name, value, n);
-		outcome = outcome_from_name(name);
-		if (outcome == OUTCOME_COUNT)
+		outcome = words_find(&words_outcome, name);
+		if (outcome < 0)
 			return VALUE_OUTCOMES;
 		*(leaves_out ? &filter->not_outcomes : &filter->outcomes) |= UINT32_C(1) << outcome;
 		if (!value[n])
@@ -265,16 +265,13 @@ const char *value_taint_effect(struct config *c, const char *value, size_t index
 
 const char *value_scope(struct config *c, const char *value, size_t index)
 {
-	const char *name;
+	int scope = words_find(&words_engine_scope, value);
 
-	for (unsigned int i = 0; (name = engine_scope_name(i)); i++) {
-		if (strcmp(name, value))
-			continue;
-		c->options.engine.scope = i;
-		c->options.scope_given = true;
-		return NULL;
-	}
-	return "pods, containers, services or all";
+	if (scope < 0)
+		return "pods, containers, services or all";
+	c->options.engine.scope = (enum engine_scope)scope;
+	c->options.scope_given = true;
+	return NULL;
 }
 
 const char *value_grace(struct config *c, const char *value, size_t index)
@@ -457,10 +454,12 @@ const char *value_journal(struct config *c, const char *value, size_t index)
 
 const char *value_shutdown_mode(struct config *c, const char *value, size_t index)
 {
+	int mode = words_find(&words_shutdown_mode, value);
+
 	c->shutdown.off = strcmp(value, "off") == 0;
-	if (c->shutdown.off || shutdown_mode_parse(value, &c->shutdown.mode) == 0)
-		return NULL;
-	return "observe, assist, manage or off";
+	if (mode >= 0)
+		c->shutdown.mode = (enum shutdown_mode)mode;
+	return c->shutdown.off || mode >= 0 ? NULL : "observe, assist, manage or off";
 }
 
 const char *value_deaf_grace(struct config *c, const char *value, size_t index)

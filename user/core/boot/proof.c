@@ -200,19 +200,3 @@ uint64_t proof_wake(const struct proof *p)
 		return UINT64_MAX;
 	return lists && p->list_ns < end_ns ? p->list_ns : end_ns;
 }
-
-const char *proof_end_text(enum proof_end end)
-{
-	static const char *const texts[] = {
-		[PROOF_CLEAN] = "the boot before did not end uncleanly",
-		[PROOF_UNPROVEN] = "this boot has pods already, or lost a record, or goes down",
-		[PROOF_NOT_HELD] = "nothing keeps the kubelet from starting pods meanwhile",
-		[PROOF_NO_ANSWER] = "the API server did not list the node's pods",
-		[PROOF_NOT_NEEDED] = "no pod has to leave the node",
-		[PROOF_NOT_SET] = "the taint was not set",
-		[PROOF_GONE] = "the node's pods are gone",
-		[PROOF_STOOD] = "some of the node's pods are still there",
-	};
-
-	return (size_t)end < PROOF_END_COUNT ? texts[end] : "?";
-}

@@ -17,6 +17,7 @@
 
 #include "core/shutdown/death.h"
 #include "core/stop/record.h"
+#include "core/words/words.h"
 
 /* Until it is known whether there is anything to prove: the network may not be up yet. */
 #define PROOF_LOOK_NS  15000000000ULL
@@ -85,18 +86,6 @@ enum proof_stage {
 	PROOF_OVER,
 };
 
-enum proof_end {
-	PROOF_CLEAN,	  /* the boot before did not end uncleanly */
-	PROOF_UNPROVEN,	  /* this boot has pods, lost a record, or goes down */
-	PROOF_NOT_HELD,	  /* nothing keeps the kubelet from starting pods */
-	PROOF_NO_ANSWER,  /* the API server gave none, or refused */
-	PROOF_NOT_NEEDED, /* no pod has to leave the node */
-	PROOF_NOT_SET,	  /* the taint was refused */
-	PROOF_GONE,	  /* the pods are gone */
-	PROOF_STOOD,	  /* some are not, and the time is over */
-	PROOF_END_COUNT,
-};
-
 struct proof {
 	enum proof_stage stage;
 	enum proof_end end;
@@ -121,7 +110,5 @@ enum proof_command proof_step(struct proof *proof, const struct proof_event *eve
 uint64_t proof_deadline(const struct proof *proof);
 /* When PROOF_EV_TIMER is due; UINT64_MAX: never. */
 uint64_t proof_wake(const struct proof *proof);
-/* For a log line: how it ended. */
-const char *proof_end_text(enum proof_end end);
 
 #endif

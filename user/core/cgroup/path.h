@@ -12,45 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/words/words.h"
+
 #define CGPATH_MAX     4096 /* bytes of a path with its NUL */
 #define CGPATH_UID_LEN 36
 #define CGPATH_ID_LEN  64
-
-enum cgpath_kind {
-	CGPATH_NONE,		  /* says nothing about containers */
-	CGPATH_KUBEPODS_ROOT,	  /* the kubelet's cgroup of all pods */
-	CGPATH_QOS,		  /* its burstable or besteffort child */
-	CGPATH_POD,		  /* the pod's own cgroup */
-	CGPATH_CONTAINER,	  /* a container of Kubernetes, or any cgroup below it */
-	CGPATH_CONTAINER_OUTSIDE, /* a container that is not below kubepods */
-	CGPATH_SANDBOX,		  /* CRI-O's cgroup of a pod sandbox that has no process */
-	CGPATH_CONMON,		  /* a container's monitor, which is not part of the container */
-	CGPATH_MOUNT,		  /* a systemd mount unit, whatever IDs its name may carry */
-};
-
-enum cgpath_qos {
-	CGPATH_QOS_UNKNOWN,
-	CGPATH_QOS_GUARANTEED,
-	CGPATH_QOS_BURSTABLE,
-	CGPATH_QOS_BESTEFFORT,
-};
-
-enum cgpath_runtime {
-	CGPATH_RT_NONE,	   /* no container, no runtime */
-	CGPATH_RT_UNKNOWN, /* the name is a bare ID, as containerd and Docker write it */
-	CGPATH_RT_CONTAINERD,
-	CGPATH_RT_DOCKER,
-	CGPATH_RT_CRIO,
-	CGPATH_RT_PODMAN,
-	CGPATH_RT_ECS, /* Amazon ECS and Fargate */
-};
-
-/* Read off the component of the pod (of the QoS class, of kubepods): a slice or a plain name. */
-enum cgpath_driver {
-	CGPATH_DRIVER_NONE,
-	CGPATH_DRIVER_CGROUPFS,
-	CGPATH_DRIVER_SYSTEMD,
-};
 
 struct cgpath {
 	enum cgpath_kind kind;
@@ -71,12 +37,5 @@ struct cgpath {
  * belongs to no known name. Never fails: what is not recognised is CGPATH_NONE with all else empty.
  * Takes time linear in LEN and allocates nothing. *ret is written whole. */
 void cgpath_parse(const char *path, size_t len, struct cgpath *ret);
-
-/* The words that JSON records use: static strings, NULL where the record says null (QoS unknown, no
- * runtime, no driver) and for a number that is no member of the enum. */
-const char *cgpath_kind_name(enum cgpath_kind kind);
-const char *cgpath_qos_name(enum cgpath_qos qos);
-const char *cgpath_runtime_name(enum cgpath_runtime runtime);
-const char *cgpath_driver_name(enum cgpath_driver driver);
 
 #endif

@@ -30,19 +30,6 @@ struct engine {
 	struct obs_lost lost;
 	uint64_t containers_found;
 };
-
-const char *engine_scope_name(enum engine_scope scope)
-{
-	static const char *const names[] = {
-		[SCOPE_PODS] = "pods",
-		[SCOPE_CONTAINERS] = "containers",
-		[SCOPE_SERVICES] = "services",
-		[SCOPE_ALL] = "all",
-	};
-
-	return (unsigned int)scope < sizeof(names) / sizeof(*names) ? names[scope] : NULL;
-}
-
 static void on_change(void *userdata, const struct change *change)
 {
 	struct engine *e = userdata;

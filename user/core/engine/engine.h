@@ -11,13 +11,9 @@
 #include "core/kubelet/ending.h"
 #include "core/pods/view.h"
 #include "core/stop/record.h"
+#include "core/words/words.h"
 
 struct engine;
-
-enum engine_scope { SCOPE_PODS, SCOPE_CONTAINERS, SCOPE_SERVICES, SCOPE_ALL };
-
-/* As options and recordings write it; NULL for what is none. */
-const char *engine_scope_name(enum engine_scope scope);
 
 struct engine_config {
 	enum engine_scope scope;

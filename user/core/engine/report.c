@@ -214,7 +214,7 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	stop_facts(stop, stop_gaps(stop), &facts);
 	verdict = outcome_decide(&facts);
 	if (runtime_reports_oom(stops, stop))
-		verdict = (struct outcome_verdict){OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, 5};
+		outcome_row(OUTCOME_ROW_5, &verdict);
 	stops_fill(stops, stop, &rec->stop);
 	rec->stop.outcome = verdict.outcome;
 	rec->stop.cause = verdict.cause;

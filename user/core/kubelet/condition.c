@@ -20,7 +20,7 @@ static struct podobj_condition condition(const char *type, bool status, const ch
 
 static bool is_phase(const char *phase, enum meta_phase is)
 {
-	return strcmp(phase, podobj_phase_name(is)) == 0;
+	return strcmp(phase, meta_phase_name(is)) == 0;
 }
 
 struct podobj_condition podcond_over(const char *type, const char *phase)
@@ -282,19 +282,3 @@ bool podcond_is_kubelets(const char *type)
 }
 
 /* --- disruption ------------------------------------------------------------------------------- */
-
-const char *disruption_reason(enum disruption_cause cause)
-{
-	static const char *const reasons[DISRUPTION_CAUSE_COUNT] = {
-		[DISRUPTION_NODE_PRESSURE] = "TerminationByKubelet",
-		[DISRUPTION_NODE_SHUTDOWN] = "TerminationByKubelet",
-		[DISRUPTION_KUBELET_PREEMPTS] = "TerminationByKubelet",
-		[DISRUPTION_SCHEDULER_PREEMPTS] = "PreemptionByScheduler",
-		[DISRUPTION_TAINT] = "DeletionByTaintManager",
-		[DISRUPTION_DEVICE_TAINT] = "DeletionByDeviceTaintManager",
-		[DISRUPTION_EVICTION_API] = "EvictionByEvictionAPI",
-		[DISRUPTION_POD_GC] = "DeletionByPodGC",
-	};
-
-	return (unsigned int)cause < DISRUPTION_CAUSE_COUNT ? reasons[cause] : NULL;
-}

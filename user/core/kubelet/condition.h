@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "core/kubelet/container_status.h"
 #include "core/kubelet/pod.h"
+#include "core/words/words.h"
 
 #define PODCOND_READY		 "Ready"
 #define PODCOND_CONTAINERS_READY "ContainersReady"
@@ -63,21 +64,5 @@ bool podcond_is_kubelets(const char *type);
  * The condition DisruptionTarget: that a pod goes for reasons that are not its own, and whose
  * (docs/kubelet-rules.md, "Disruption reasons"; KEP-3329).
  */
-
-enum disruption_cause {
-	DISRUPTION_NODE_PRESSURE, /* the kubelet evicts: memory, disk, pids */
-	DISRUPTION_NODE_SHUTDOWN,
-	DISRUPTION_KUBELET_PREEMPTS, /* for a critical pod */
-	DISRUPTION_LOCAL_STORAGE,    /* over the pod's own limits, which is its own doing */
-	DISRUPTION_SCHEDULER_PREEMPTS,
-	DISRUPTION_TAINT, /* NoExecute */
-	DISRUPTION_DEVICE_TAINT,
-	DISRUPTION_EVICTION_API,
-	DISRUPTION_POD_GC, /* its node is gone */
-	DISRUPTION_CAUSE_COUNT,
-};
-
-/* The condition's reason; NULL where the cause brings no such condition. */
-const char *disruption_reason(enum disruption_cause cause);
 
 #endif

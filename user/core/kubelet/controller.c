@@ -56,27 +56,6 @@ enum podnext podnext_of(const struct podobj_pod *pod, const char *phase,
 	}
 }
 
-const char *podnext_name(enum podnext next)
-{
-	static const char *const names[PODNEXT_COUNT] = {
-		[PODNEXT_NOBODY] = "nobody",
-		[PODNEXT_KUBELET] = "kubelet",
-		[PODNEXT_KEEPS] = "keeps",
-		[PODNEXT_REPLACES] = "replaces",
-		[PODNEXT_DELETES] = "deletes",
-		[PODNEXT_WAITS] = "waits",
-		[PODNEXT_WAITS_ENDED] = "waits-for-end",
-		[PODNEXT_SUCCEEDS] = "succeeds",
-		[PODNEXT_RETRIES] = "retries",
-		[PODNEXT_IGNORES] = "ignores",
-		[PODNEXT_FAILS_INDEX] = "fails-index",
-		[PODNEXT_FAILS_JOB] = "fails-job",
-		[PODNEXT_UNKNOWN] = "unknown",
-	};
-
-	return (unsigned int)next < PODNEXT_COUNT ? names[next] : NULL;
-}
-
 /* --- a Job's podFailurePolicy ----------------------------------------------------------------- */
 
 /* A container that ended well is no reason for anything. */
@@ -148,16 +127,4 @@ struct jobpolicy_match jobpolicy_match(const struct jobpolicy *policy,
 			return match;
 	}
 	return (struct jobpolicy_match){.action = JOBPOLICY_COUNT};
-}
-
-const char *jobpolicy_action_name(enum jobpolicy_action action)
-{
-	static const char *const names[JOBPOLICY_ACTION_COUNT] = {
-		[JOBPOLICY_COUNT] = "Count",
-		[JOBPOLICY_FAIL_JOB] = "FailJob",
-		[JOBPOLICY_FAIL_INDEX] = "FailIndex",
-		[JOBPOLICY_IGNORE] = "Ignore",
-	};
-
-	return (unsigned int)action < JOBPOLICY_ACTION_COUNT ? names[action] : NULL;
 }

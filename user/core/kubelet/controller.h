@@ -8,19 +8,12 @@
 
 #include "core/kubelet/node_failure.h"
 #include "core/kubelet/pod.h"
+#include "core/words/words.h"
 
 /*
  * What a Job's podFailurePolicy makes of a pod that failed: the first rule that matches decides
  * (pkg/controller/job/pod_failure_policy.go).
  */
-
-enum jobpolicy_action {
-	JOBPOLICY_COUNT,      /* "Count": against the back-off limit, as without a rule */
-	JOBPOLICY_FAIL_JOB,   /* "FailJob" */
-	JOBPOLICY_FAIL_INDEX, /* "FailIndex" */
-	JOBPOLICY_IGNORE,     /* "Ignore" */
-	JOBPOLICY_ACTION_COUNT,
-};
 
 /* Matches by exit codes, or else by conditions. */
 struct jobpolicy_rule {
@@ -58,32 +51,9 @@ bool jobpolicy_is_of(const struct jobpolicy *policy, const struct podobj_pod *po
 struct jobpolicy_match jobpolicy_match(const struct jobpolicy *policy,
 				       const struct podobj_pod_status *status);
 
-/* The word in quotes; NULL for an unknown number. */
-const char *jobpolicy_action_name(enum jobpolicy_action action);
-
-enum podnext {
-	PODNEXT_NOBODY,	     /* "nobody": it has no controller, and is not replaced */
-	PODNEXT_KUBELET,     /* "kubelet": a static pod, which its node alone looks after */
-	PODNEXT_KEEPS,	     /* "keeps": it is one of those wanted */
-	PODNEXT_REPLACES,    /* "replaces": another is made at once, and this one left alone */
-	PODNEXT_DELETES,     /* "deletes": it is deleted, and another is made when it is gone */
-	PODNEXT_WAITS,	     /* "waits": another is made when its object is gone */
-	PODNEXT_WAITS_ENDED, /* "waits-for-end": another is made when it has failed */
-	PODNEXT_SUCCEEDS,    /* "succeeds": it is one of a Job's completions */
-	PODNEXT_RETRIES,     /* "retries": counts against a Job's back-off limit */
-	PODNEXT_IGNORES,     /* "ignores": does not count, and another is made */
-	PODNEXT_FAILS_INDEX, /* "fails-index": of an indexed Job's, for good */
-	PODNEXT_FAILS_JOB,   /* "fails-job": and its other pods are ended */
-	PODNEXT_UNKNOWN,     /* "unknown": a controller that is not Kubernetes' */
-	PODNEXT_COUNT,
-};
-
 /* By what the pod's phase is to be. job NULL: nothing is known of it but that there is one; match
  * (may be NULL) says which of its rules matched. */
 enum podnext podnext_of(const struct podobj_pod *pod, const char *phase,
 			const struct jobpolicy *job, const struct jobpolicy_match *match);
-
-/* The word in quotes; NULL for an unknown number. */
-const char *podnext_name(enum podnext next);
 
 #endif

@@ -148,7 +148,7 @@ static int mark_shutdown(const struct making *m, struct podobj_pod_status *statu
 	items[n++] = (struct podobj_condition){
 		.type = PODCOND_DISRUPTION,
 		.status = "True",
-		.reason = disruption_reason(DISRUPTION_NODE_SHUTDOWN),
+		.reason = disruption_cause_name(DISRUPTION_NODE_SHUTDOWN),
 		.message = PODEND_MESSAGE,
 		.transition_wall_ns = m->in->now_wall_ns,
 	};

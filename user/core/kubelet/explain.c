@@ -105,7 +105,7 @@ static int make_status(const struct explain_in *in, const struct podphase_in *ph
 /* A pod whose containers do not make it over, and which is, was killed: evicted, or shut down. */
 static bool must_be_killed(const struct podphase_in *in)
 {
-	const char *phase = podobj_phase_name(podphase_of(in).phase);
+	const char *phase = meta_phase_name(podphase_of(in).phase);
 
 	return in->killed || (podobj_phase_is_terminal(in->pod->status.phase) &&
 			      !podobj_phase_is_terminal(phase));
@@ -238,17 +238,6 @@ static int add_notes(struct explain *e, struct arena *arena, int64_t now_wall_ns
 	return 0;
 }
 
-const char *explain_topic_name(enum explain_topic topic)
-{
-	static const char *const names[EXPLAIN_TOPIC_COUNT] = {
-		[EXPLAIN_FINALIZER] = "finalizer",    [EXPLAIN_OVERDUE] = "deletion-overdue",
-		[EXPLAIN_SILENT] = "node-silent",     [EXPLAIN_BESIDE] = "runs-beside",
-		[EXPLAIN_OOM_CHILD] = "oom-not-init", [EXPLAIN_SCHEDULED] = "scheduled-by-kubelet",
-	};
-
-	return (unsigned int)topic < EXPLAIN_TOPIC_COUNT ? names[topic] : NULL;
-}
-
 /* --- all of it --------------------------------------------------------------------------------- */
 
 int explain_pod(const struct explain_in *in, struct arena *arena, struct explain *ret)
@@ -311,16 +300,4 @@ const struct explain_container *explain_because(const struct explain *e)
 			return &e->containers[i];
 	}
 	return NULL;
-}
-
-const char *explain_from_name(enum explain_from from)
-{
-	static const char *const names[EXPLAIN_FROM_COUNT] = {
-		[EXPLAIN_CONTAINERS] = "containers",
-		[EXPLAIN_API] = "api",
-		[EXPLAIN_DEADLINE] = "deadline",
-		[EXPLAIN_NO_NODE] = "no-node",
-	};
-
-	return (unsigned int)from < EXPLAIN_FROM_COUNT ? names[from] : NULL;
 }

@@ -15,6 +15,7 @@
 #include "core/kubelet/controller.h"
 #include "core/kubelet/phase.h"
 #include "core/kubelet/pod.h"
+#include "core/words/words.h"
 
 #define EXPLAIN_MINOR_MIN 20
 #define EXPLAIN_MINOR_MAX 36
@@ -26,32 +27,12 @@ struct explain_in {
 	int64_t now_wall_ns;
 };
 
-/* What the phase was taken from. */
-enum explain_from {
-	EXPLAIN_CONTAINERS, /* "containers": the rule */
-	EXPLAIN_API,	    /* "api": it was terminal there already */
-	EXPLAIN_DEADLINE,   /* "deadline": activeDeadlineSeconds have passed */
-	EXPLAIN_NO_NODE,    /* "no-node": no kubelet has it yet, the API's status stands */
-	EXPLAIN_FROM_COUNT,
-};
-
 struct explain_container {
 	struct podobj_ref ref;
 	const struct podobj_container *container;
 	const struct podobj_status *status; /* NULL: none */
 	bool sidecar;
 	struct podphase_view view; /* empty for an ephemeral one, which counts for nothing */
-};
-
-/* What the object shows beside its phase: what holds the pod, and words that mislead. */
-enum explain_topic {
-	EXPLAIN_FINALIZER, /* "finalizer": holds the object of a pod that is being deleted */
-	EXPLAIN_OVERDUE,   /* "deletion-overdue": its kubelet has not confirmed the deletion */
-	EXPLAIN_SILENT,	   /* "node-silent": the same, and its node was given up */
-	EXPLAIN_BESIDE,	   /* "runs-beside": runs on, though another container is done for good */
-	EXPLAIN_OOM_CHILD, /* "oom-not-init": OOMKilled, and PID 1 did not end by SIGKILL */
-	EXPLAIN_SCHEDULED, /* "scheduled-by-kubelet": PodScheduled is no word of a scheduler */
-	EXPLAIN_TOPIC_COUNT,
 };
 
 /* A deletion is overdue by then: the grace period is over at its timestamp, and a kubelet that
@@ -99,9 +80,5 @@ const struct explain_container *explain_because(const struct explain *e);
 
 /* Whether a container runs, as the API has it. */
 bool explain_runs(const struct explain *e);
-
-/* The words in quotes; NULL for an unknown number. */
-const char *explain_topic_name(enum explain_topic topic);
-const char *explain_from_name(enum explain_from from);
 
 #endif

@@ -184,32 +184,6 @@ struct nodefail nodefail_of(const struct nodefail_in *in)
 	return out;
 }
 
-const char *nodefail_maker_name(enum nodefail_maker maker)
-{
-	static const char *const names[NODEFAIL_MAKER_COUNT] = {
-		[NODEFAIL_BARE] = "none",
-		[NODEFAIL_STATIC] = "static",
-		[NODEFAIL_REPLICASET] = "replicaset",
-		[NODEFAIL_STATEFULSET] = "statefulset",
-		[NODEFAIL_DAEMONSET] = "daemonset",
-		[NODEFAIL_JOB] = "job",
-		[NODEFAIL_OTHER] = "other",
-	};
-
-	return (unsigned int)maker < NODEFAIL_MAKER_COUNT ? names[maker] : NULL;
-}
-
-const char *nodefail_stuck_name(enum nodefail_stuck stuck)
-{
-	static const char *const names[NODEFAIL_STUCK_COUNT] = {
-		[NODEFAIL_STAYS] = "not-evicted",      [NODEFAIL_TERMINATING] = "terminating",
-		[NODEFAIL_WAITS] = "waits-for-object", [NODEFAIL_NO_OTHER] = "not-replaced",
-		[NODEFAIL_LOCAL_DATA] = "local-data",  [NODEFAIL_VOLUME] = "volume",
-	};
-
-	return (unsigned int)stuck < NODEFAIL_STUCK_COUNT ? names[stuck] : NULL;
-}
-
 /* --- tolerations ------------------------------------------------------------------------------ */
 
 static bool fits(const struct podobj_toleration *t, const char *key, const char *value,
@@ -309,17 +283,6 @@ struct nodeplan_counts nodeplan_count(const struct nodeplan_pod *pods, size_t n)
 		counts.revived += untainted->replaced.never && !dies->replaced.never;
 	}
 	return counts;
-}
-
-const char *nodeplan_fate_name(enum nodeplan_fate fate)
-{
-	static const char *const names[NODEPLAN_FATE_COUNT] = {
-		[NODEPLAN_DOWN] = "down",	  [NODEPLAN_UNKNOWN] = "unknown",
-		[NODEPLAN_REMAINS] = "remains",	  [NODEPLAN_NODE] = "node",
-		[NODEPLAN_REPLACED] = "replaced", [NODEPLAN_OVER] = "over",
-	};
-
-	return (unsigned int)fate < NODEPLAN_FATE_COUNT ? names[fate] : NULL;
 }
 
 bool nodefail_taint_removes(const struct podobj_pod *pod)

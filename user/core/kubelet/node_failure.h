@@ -11,6 +11,7 @@
 #define CORE_KUBELET_NODE_FAILURE_H
 
 #include "core/kubelet/pod.h"
+#include "core/words/words.h"
 
 /* How long a pod stays on a node that has a taint (docs/kubelet-rules.md, "Taints and eviction"). */
 
@@ -56,28 +57,6 @@ struct nodefail_in {
 	int64_t taint_s; /* when it is set */
 };
 
-enum nodefail_maker {
-	NODEFAIL_BARE,	      /* "none" */
-	NODEFAIL_STATIC,      /* "static" */
-	NODEFAIL_REPLICASET,  /* "replicaset": a Deployment's, too; also a ReplicationController */
-	NODEFAIL_STATEFULSET, /* "statefulset" */
-	NODEFAIL_DAEMONSET,   /* "daemonset" */
-	NODEFAIL_JOB,	      /* "job" */
-	NODEFAIL_OTHER,	      /* "other" */
-	NODEFAIL_MAKER_COUNT,
-};
-
-/* Bits 1 << this: what does not come right by itself. */
-enum nodefail_stuck {
-	NODEFAIL_STAYS,	      /* "not-evicted": tolerates it for ever, and is never asked to go */
-	NODEFAIL_TERMINATING, /* "terminating": asked to go, and no kubelet answers to confirm it */
-	NODEFAIL_WAITS,	      /* "waits-for-object": another is made only when its object is gone */
-	NODEFAIL_NO_OTHER,    /* "not-replaced": no controller makes another */
-	NODEFAIL_LOCAL_DATA,  /* "local-data": what it keeps on the node does not follow */
-	NODEFAIL_VOLUME,      /* "volume": a claim stays attached to the node */
-	NODEFAIL_STUCK_COUNT,
-};
-
 struct nodefail_span {
 	bool never; /* not until an operator acts */
 	int64_t from_s, to_s;
@@ -103,25 +82,11 @@ bool nodefail_taint_removes(const struct podobj_pod *pod);
 
 enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod);
 
-/* The words in quotes above; NULL for an unknown number. */
-const char *nodefail_maker_name(enum nodefail_maker maker);
-const char *nodefail_stuck_name(enum nodefail_stuck stuck);
-
 /*
  * What becomes of all pods of a node that goes silent (docs/kubelet-rules.md, "Silent node"):
  * core/kubelet/node_failure of each, what that means for its users, and the order in which an
  * operator has to look at them.
  */
-
-enum nodeplan_fate {
-	NODEPLAN_DOWN,	   /* "down": no other is made until an operator acts */
-	NODEPLAN_UNKNOWN,  /* "unknown": its controller is none of Kubernetes */
-	NODEPLAN_REMAINS,  /* "remains": another is made, but something of it stays stuck */
-	NODEPLAN_NODE,	   /* "node": a DaemonSet's or static, of use to its node alone */
-	NODEPLAN_REPLACED, /* "replaced": another is made, and nothing is left */
-	NODEPLAN_OVER,	   /* "over": it had ended already */
-	NODEPLAN_FATE_COUNT,
-};
 
 struct nodeplan_rules {
 	unsigned int minor; /* of Kubernetes 1.<minor> */
@@ -150,8 +115,5 @@ struct nodeplan_pod nodeplan_of(const struct nodeplan_rules *rules, const struct
 void nodeplan_sort(struct nodeplan_pod *pods, size_t n);
 
 struct nodeplan_counts nodeplan_count(const struct nodeplan_pod *pods, size_t n);
-
-/* The words in quotes above; NULL for an unknown number. */
-const char *nodeplan_fate_name(enum nodeplan_fate fate);
 
 #endif

@@ -212,24 +212,20 @@ static enum podphase_rule rule_of(const struct podphase_in *in, const struct pod
 
 /* What a rule gives, and which container it is about. */
 static const struct {
-	const char *name;
 	enum meta_phase phase;
 	enum podphase_count about;
 } rules[PODPHASE_RULE_COUNT] = {
-	[PODPHASE_RULE_INIT_FAILED] = {"init-failed", META_PHASE_FAILED, PODPHASE_INIT_FAILED},
-	[PODPHASE_RULE_INIT_PENDING] = {"init-pending", META_PHASE_PENDING, PODPHASE_INIT_PENDING},
-	[PODPHASE_RULE_SIDECAR_PENDING] = {"sidecar-pending", META_PHASE_PENDING,
-					   PODPHASE_SIDECAR_PENDING},
-	[PODPHASE_RULE_WAITING] = {"container-waiting", META_PHASE_PENDING, PODPHASE_WAITING},
-	[PODPHASE_RULE_RUNNING] = {"container-running", META_PHASE_RUNNING, PODPHASE_RUNNING},
-	[PODPHASE_RULE_KILLED_SUCCEEDED] = {"killed-all-succeeded", META_PHASE_SUCCEEDED,
-					    PODPHASE_STOPPED},
-	[PODPHASE_RULE_KILLED_FAILED] = {"killed-some-failed", META_PHASE_FAILED,
-					 PODPHASE_UNSUCCESSFUL},
-	[PODPHASE_RULE_RESTARTS] = {"container-restarts", META_PHASE_RUNNING, PODPHASE_RESTARTABLE},
-	[PODPHASE_RULE_SUCCEEDED] = {"all-succeeded", META_PHASE_SUCCEEDED, PODPHASE_STOPPED},
-	[PODPHASE_RULE_FAILED] = {"some-failed", META_PHASE_FAILED, PODPHASE_UNSUCCESSFUL},
-	[PODPHASE_RULE_UNKNOWN] = {"container-unknown", META_PHASE_PENDING, PODPHASE_UNKNOWN},
+	[PODPHASE_RULE_INIT_FAILED] = {META_PHASE_FAILED, PODPHASE_INIT_FAILED},
+	[PODPHASE_RULE_INIT_PENDING] = {META_PHASE_PENDING, PODPHASE_INIT_PENDING},
+	[PODPHASE_RULE_SIDECAR_PENDING] = {META_PHASE_PENDING, PODPHASE_SIDECAR_PENDING},
+	[PODPHASE_RULE_WAITING] = {META_PHASE_PENDING, PODPHASE_WAITING},
+	[PODPHASE_RULE_RUNNING] = {META_PHASE_RUNNING, PODPHASE_RUNNING},
+	[PODPHASE_RULE_KILLED_SUCCEEDED] = {META_PHASE_SUCCEEDED, PODPHASE_STOPPED},
+	[PODPHASE_RULE_KILLED_FAILED] = {META_PHASE_FAILED, PODPHASE_UNSUCCESSFUL},
+	[PODPHASE_RULE_RESTARTS] = {META_PHASE_RUNNING, PODPHASE_RESTARTABLE},
+	[PODPHASE_RULE_SUCCEEDED] = {META_PHASE_SUCCEEDED, PODPHASE_STOPPED},
+	[PODPHASE_RULE_FAILED] = {META_PHASE_FAILED, PODPHASE_UNSUCCESSFUL},
+	[PODPHASE_RULE_UNKNOWN] = {META_PHASE_PENDING, PODPHASE_UNKNOWN},
 };
 
 struct podphase podphase_of(const struct podphase_in *in)
@@ -243,38 +239,4 @@ struct podphase podphase_of(const struct podphase_in *in)
 	phase.phase = rules[phase.rule].phase;
 	phase.because = tally.first[rules[phase.rule].about];
 	return phase;
-}
-
-const char *podphase_rule_name(enum podphase_rule rule)
-{
-	return (unsigned int)rule < PODPHASE_RULE_COUNT ? rules[rule].name : NULL;
-}
-
-const char *podphase_count_name(enum podphase_count count)
-{
-	static const char *const names[PODPHASE_COUNT_COUNT] = {
-		[PODPHASE_INIT_PENDING] = "pending init",
-		[PODPHASE_INIT_FAILED] = "failed init",
-		[PODPHASE_SIDECAR_PENDING] = "pending sidecar",
-		[PODPHASE_UNKNOWN] = "unknown",
-		[PODPHASE_RUNNING] = "running",
-		[PODPHASE_WAITING] = "waiting",
-		[PODPHASE_STOPPED] = "stopped",
-		[PODPHASE_UNSUCCESSFUL] = "unsuccessful",
-		[PODPHASE_RESTARTABLE] = "restartable",
-	};
-
-	return (unsigned int)count < PODPHASE_COUNT_COUNT ? names[count] : NULL;
-}
-
-const char *podphase_restart_name(enum podphase_restart by)
-{
-	static const char *const names[PODPHASE_RESTART_COUNT] = {
-		[PODPHASE_BY_POD] = "pod-policy",
-		[PODPHASE_BY_CONTAINER] = "container-policy",
-		[PODPHASE_BY_RULE] = "container-rule",
-		[PODPHASE_BY_RESTARTED_ALL] = "restarting-all",
-	};
-
-	return (unsigned int)by < PODPHASE_RESTART_COUNT ? names[by] : NULL;
 }

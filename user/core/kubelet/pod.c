@@ -56,19 +56,6 @@ bool podobj_phase_is_terminal(const char *phase)
 	return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
 }
 
-const char *podobj_phase_name(enum meta_phase phase)
-{
-	static const char *const names[] = {
-		[META_PHASE_PENDING] = "Pending",     [META_PHASE_RUNNING] = "Running",
-		[META_PHASE_SUCCEEDED] = "Succeeded", [META_PHASE_FAILED] = "Failed",
-		[META_PHASE_UNKNOWN] = "Unknown",
-	};
-
-	if (phase < META_PHASE_PENDING || phase > META_PHASE_UNKNOWN)
-		return "";
-	return names[phase];
-}
-
 struct podobj_container_state podobj_no_state(void)
 {
 	return (struct podobj_container_state){.reason = "", .message = "", .id = ""};

@@ -210,8 +210,6 @@ bool podobj_is_sidecar(const struct podobj_container *init);
 
 /* Whether the phase is "Succeeded" or "Failed": nothing follows it. */
 bool podobj_phase_is_terminal(const char *phase);
-/* "Pending", ...; "" for 0 and what is none. */
-const char *podobj_phase_name(enum meta_phase phase);
 
 /* Whether the container's startup was reported to be over. */
 static inline bool podobj_is_started(const struct podobj_status *status)

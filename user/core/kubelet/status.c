@@ -170,7 +170,7 @@ static void compose_phase(const struct podstatus_in *in, const struct podobj_pod
 {
 	const struct podobj_pod_status *api = &in->pod->status;
 
-	ret->phase = podobj_phase_name(phase->phase);
+	ret->phase = meta_phase_name(phase->phase);
 	if (!podobj_phase_is_terminal(ret->phase)) {
 		if (podobj_phase_is_terminal(former->phase))
 			ret->phase = former->phase;

@@ -16,17 +16,6 @@ enum shed shed_of(enum shed level, bool shutdown)
 	return shutdown && level >= SHED_NAMES ? SHED_NAMES - 1 : level;
 }
 
-const char *shed_name(enum shed shed)
-{
-	static const char *const names[SHED_COUNT] = {
-		[SHED_NOISY] = "noisy",
-		[SHED_SIGNALS] = "signals",
-		[SHED_NAMES] = "names",
-	};
-
-	return (unsigned int)shed < SHED_COUNT ? names[shed] : NULL;
-}
-
 /* One sample older than the window stays, so that the window is covered. */
 static void add(struct budget *b, const struct budget_sample *sample)
 {

@@ -28,13 +28,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/words/words.h"
+
 #define BUDGET_WINDOW_NS   10000000000ULL
 #define BUDGET_SAMPLES	   16
 #define BUDGET_CALM_NS	   6000000000ULL   /* how long the load has to be gone */
 #define BUDGET_HOLD_NS	   30000000000ULL  /* before something comes back, at first */
 #define BUDGET_HOLD_MAX_NS 600000000000ULL /* ... and after many attempts */
-
-enum shed { SHED_NOTHING, SHED_NOISY, SHED_SIGNALS, SHED_NAMES, SHED_COUNT };
 
 struct budget_sample {
 	uint64_t at_ns;
@@ -75,8 +75,5 @@ bool budget_sample(struct budget *budget, const struct budget_sample *sample);
 
 /* The last thing that is shed at that level, all before it included. */
 enum shed shed_of(enum shed level, bool shutdown);
-
-/* "noisy", "signals", "names"; NULL for any other. */
-const char *shed_name(enum shed shed);
 
 #endif

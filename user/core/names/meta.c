@@ -56,27 +56,3 @@ bool meta_is_static_uid(const char *uid)
 {
 	return strlen(uid) == CGPART_HASH_UID_LEN;
 }
-
-const char *meta_source_name(enum meta_source source)
-{
-	static const char *const names[META_SOURCE_COUNT] = {
-		[META_CRI] = "cri",	    [META_KUBELET] = "kubelet",
-		[META_SYSTEMD] = "systemd", [META_DOCKER] = "docker",
-		[META_PODMAN] = "podman",   [META_CONTAINERD] = "containerd",
-		[META_LOGS] = "logs",	    [META_API] = "api",
-	};
-
-	return (unsigned int)source < META_SOURCE_COUNT ? names[source] : NULL;
-}
-
-const char *meta_result_name(enum meta_result result)
-{
-	static const char *const names[META_RESULT_COUNT] = {
-		[META_FOUND] = "found",
-		[META_ABSENT] = "missing",
-		[META_FAILED] = "failed",
-		[META_SHED] = "shed",
-	};
-
-	return (unsigned int)result < META_RESULT_COUNT ? names[result] : NULL;
-}

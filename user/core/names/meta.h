@@ -13,36 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/words/words.h"
+
 #define META_NAME_MAX	254 /* a DNS-1123 subdomain and its NUL */
 #define META_IMAGE_MAX	256
 #define META_REASON_MAX 64
 #define META_KIND_MAX	64
 #define META_UID_MAX	37
 #define META_ID_MAX	65
-
-/* Best first, except META_API, which ranks between META_CRI and META_KUBELET (meta_rank()): a fact
- * of a better source is not replaced by that of a worse one. Recordings have the numbers. */
-enum meta_source {
-	META_NONE, /* the engine itself */
-	META_CRI,
-	META_KUBELET,
-	META_SYSTEMD,
-	META_DOCKER,
-	META_PODMAN,
-	META_CONTAINERD, /* tasks that no CRI pod owns, by containerd's own files */
-	META_LOGS,	 /* names of log directories: the least trusted */
-	META_API,	 /* the API server's list of the node's pods */
-	META_SOURCE_COUNT,
-};
-
-/* How a look-up ended. */
-enum meta_result {
-	META_FOUND,
-	META_ABSENT, /* the source was asked and does not know it */
-	META_FAILED, /* down, too slow, or its answer made no sense */
-	META_SHED,   /* not asked: too many wait already, or the budget is used up */
-	META_RESULT_COUNT,
-};
 
 /* Bits of meta_pod.known. Strings need none. */
 enum meta_pod_known {
@@ -59,14 +37,6 @@ enum meta_pod_known {
 /* As the API writes them; 0: not known. */
 enum meta_restart_policy { META_RESTART_ALWAYS = 1, META_RESTART_ON_FAILURE, META_RESTART_NEVER };
 enum meta_qos { META_QOS_GUARANTEED = 1, META_QOS_BURSTABLE, META_QOS_BEST_EFFORT };
-enum meta_phase {
-	META_PHASE_PENDING = 1,
-	META_PHASE_RUNNING,
-	META_PHASE_SUCCEEDED,
-	META_PHASE_FAILED,
-	META_PHASE_UNKNOWN,
-};
-
 /* Why the kubelet failed a pod as a whole, by its status.reason (docs/kubelet-rules.md, "Shutdown
  * status", and "Exit reasons"); 0: it did not, or for another reason. */
 enum meta_end {
@@ -165,10 +135,5 @@ enum meta_source meta_lister(uint32_t sources, bool is_static);
 bool meta_uid_take(const char *text, size_t len, char ret[static META_UID_MAX]);
 /* Whether the uid is that of a static pod, made of its manifest, and not one of the API's. */
 bool meta_is_static_uid(const char *uid);
-
-/* "cri", "kubelet", "systemd", "docker", "podman", "containerd", "logs", "api"; NULL for none. */
-const char *meta_source_name(enum meta_source source);
-/* "found", "missing", "failed", "shed"; NULL for none. */
-const char *meta_result_name(enum meta_result result);
 
 #endif

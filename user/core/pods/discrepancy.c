@@ -3,21 +3,6 @@
 
 #include <string.h>
 
-const char *discrepancy_name(enum discrepancy kind)
-{
-	static const char *const names[DISCREPANCY_COUNT] = {
-		[DISCREPANCY_READY_WHILE_TERMINAL] = "ready-while-terminal",
-		[DISCREPANCY_OBJECT_GONE] = "object-gone-processes-live",
-		[DISCREPANCY_TERMINAL_POPULATED] = "terminal-while-populated",
-		[DISCREPANCY_EXIT_CODE] = "exit-code",
-		[DISCREPANCY_EXIT_REASON] = "exit-reason",
-		[DISCREPANCY_EXIT_TIME] = "exit-time",
-		[DISCREPANCY_EXIT_LATE] = "exit-late",
-	};
-
-	return (unsigned int)kind < DISCREPANCY_COUNT ? names[kind] : NULL;
-}
-
 uint64_t discrepancy_grace_ns(enum discrepancy kind)
 {
 	bool changes = kind == DISCREPANCY_OBJECT_GONE || kind == DISCREPANCY_TERMINAL_POPULATED;

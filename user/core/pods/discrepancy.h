@@ -9,21 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum discrepancy {
-	/* The phase is terminal, and Ready is True, against docs/kubelet-rules.md,
-	 * "Terminal pods are not ready". */
-	DISCREPANCY_READY_WHILE_TERMINAL,
-	/* The kubelet does not list it, and processes are left. */
-	DISCREPANCY_OBJECT_GONE,
-	/* The phase is terminal, and a container has processes. */
-	DISCREPANCY_TERMINAL_POPULATED,
-	/* An exit is reported otherwise than it was. */
-	DISCREPANCY_EXIT_CODE,
-	DISCREPANCY_EXIT_REASON,
-	DISCREPANCY_EXIT_TIME,
-	DISCREPANCY_EXIT_LATE, /* ... as later than it was, by a source that wrote it down late */
-	DISCREPANCY_COUNT,
-};
+#include "core/words/words.h"
 
 /* Those that begin and end with the state of a pod. */
 #define DISCREPANCY_STATES DISCREPANCY_EXIT_CODE
@@ -56,10 +42,6 @@ struct discrepancy_reported {
 	int64_t finished_ns; /* 0: unknown */
 	int64_t heard_ns;    /* when it was reported; 0: unknown */
 };
-
-/* "ready-while-terminal", "object-gone-processes-live", "terminal-while-populated", "exit-code",
- * "exit-reason", "exit-time", "exit-late"; NULL for none. */
-const char *discrepancy_name(enum discrepancy kind);
 
 /* How long a state must hold before it counts; nanoseconds. */
 uint64_t discrepancy_grace_ns(enum discrepancy kind);

@@ -35,20 +35,6 @@ static const struct cell cells[POD_STAGE_FORGOTTEN][PODLIFE_EVENT_COUNT] = {
 [DONE]  = {{DONE, 0},     {DONE, 0},      {DONE, 0},      {DONE, AGAIN},  {DONE},  {DONE},  {GONE, 0}},
 };
 /* clang-format on */
-
-const char *pod_stage_name(enum pod_stage stage)
-{
-	static const char *const names[POD_STAGE_COUNT] = {
-		[POD_STAGE_SYNC] = "sync",
-		[POD_STAGE_TERMINATING] = "terminating",
-		[POD_STAGE_TERMINATED] = "terminated",
-		[POD_STAGE_FINISHED] = "finished",
-		[POD_STAGE_FORGOTTEN] = "forgotten",
-	};
-
-	return (unsigned int)stage < POD_STAGE_COUNT ? names[stage] : NULL;
-}
-
 /* docs/kubelet-rules.md, "Effective grace period": from the stored one (0: none) and those of the
  * pod. Only kills override it, and graced kills nothing. */
 static int64_t effective_grace(int64_t stored, struct pod_seconds deletion, struct pod_seconds spec)

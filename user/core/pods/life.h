@@ -12,18 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/words/words.h"
+
 #define PODLIFE_MAX_PODS 8192
 #define POD_UID_MAX	 64 /* with its NUL */
-
-enum pod_stage {
-	POD_STAGE_NONE,
-	POD_STAGE_SYNC,
-	POD_STAGE_TERMINATING,
-	POD_STAGE_TERMINATED,
-	POD_STAGE_FINISHED,
-	POD_STAGE_FORGOTTEN, /* the UID may begin anew */
-	POD_STAGE_COUNT,
-};
 
 /* Whole seconds, as the API has them; unknown unless set. */
 struct pod_seconds {
@@ -82,9 +74,6 @@ bool podlife_start(struct podlife *life, uint64_t now_ns);
 
 /* Whether a saved life can be one (docs/kubelet-rules.md, "Pod worker invariants"). */
 bool podlife_is_valid(const struct podlife *life, bool is_static);
-
-/* "sync" to "forgotten"; NULL for POD_STAGE_NONE and what is no stage. */
-const char *pod_stage_name(enum pod_stage stage);
 
 /* How a pod that is followed is configured (docs/kubelet-rules.md, "Pod metrics"). */
 enum pod_config {

@@ -10,18 +10,6 @@
 #include "core/kubelet/node_failure.h"
 #include "core/pods/kill_grace.h"
 
-const char *drain_part_name(enum drain_part part)
-{
-	static const char *const names[DRAIN_PARTS] = {
-		[DRAIN_DELETE] = "delete",
-		[DRAIN_DELETING] = "deleting",
-		[DRAIN_STAYS] = "stays",
-		[DRAIN_OVER] = "over",
-	};
-
-	return (unsigned int)part < DRAIN_PARTS ? names[part] : NULL;
-}
-
 int drain_plan_of(const struct shutplan *plan, uint64_t deadline_ns, struct arena *arena,
 		  struct shutplan *ret)
 {

@@ -19,18 +19,7 @@
 #define CORE_SHUTDOWN_DRAIN_H
 
 #include "core/shutdown/view.h"
-
-/* In the order in which they are listed. */
-enum drain_part {
-	DRAIN_DELETE,
-	DRAIN_DELETING, /* it was deleted before */
-	/* A DaemonSet would replace it here, or it is static: deleting its object stops nothing. */
-	DRAIN_STAYS,
-	DRAIN_OVER, /* it had ended already */
-	DRAIN_PARTS,
-};
-
-const char *drain_part_name(enum drain_part part);
+#include "core/words/words.h"
 
 struct drain_pod {
 	struct shutview_pod view; /* of drain_plan_of(): cut is by the deadline and the need */

@@ -59,26 +59,17 @@ const char *const managed_kubelet_units[] = {
 #define WANT_SERVICE  "unit beside scope=services"
 #define WANT_DOCKER   "label without scope, or with scope=docker or containers: labels are Docker's"
 
-static const char *const scopes[MANAGED_SCOPE_COUNT] = {
-	[MANAGED_CONTAINERS] = "containers",
-	[MANAGED_DOCKER] = "docker",
-	[MANAGED_PODMAN] = "podman",
-	[MANAGED_CONTAINERD] = "containerd",
-	[MANAGED_ECS] = "ecs",
-	[MANAGED_SERVICES] = "services",
-};
-
 static const char *take_scope(const char *value, struct managed_rule *ret)
 {
+	int scope;
+
 	if (strcmp(value, "pods") == 0 || strcmp(value, "kubepods") == 0)
 		return WANT_NO_PODS;
-	for (uint32_t i = 0; i < MANAGED_SCOPE_COUNT; i++) {
-		if (!scopes[i] || strcmp(scopes[i], value) != 0)
-			continue;
-		ret->scope = i;
-		return NULL;
-	}
-	return WANT_SCOPE;
+	scope = words_find(&words_managed_scope, value);
+	if (scope < 0)
+		return WANT_SCOPE;
+	ret->scope = (uint32_t)scope;
+	return NULL;
 }
 
 static bool ends_with(const char *text, size_t n, const char *end)

@@ -14,24 +14,13 @@
 #include <stdint.h>
 
 #include "core/cgroup/path.h"
+#include "core/words/words.h"
 
 #define MANAGED_RULES_MAX 32 /* a bit for each in managed_subject.labels */
 #define MANAGED_TEXT_MAX  256
 
 /* Units in which a kubelet runs, alone or with others; NULL-ended. */
 extern const char *const managed_kubelet_units[];
-
-/* What a rule is about. */
-enum managed_scope {
-	MANAGED_ANY,	    /* containers and services */
-	MANAGED_CONTAINERS, /* "containers": of any runtime */
-	MANAGED_DOCKER,	    /* "docker" */
-	MANAGED_PODMAN,	    /* "podman" */
-	MANAGED_CONTAINERD, /* "containerd" */
-	MANAGED_ECS,	    /* "ecs" */
-	MANAGED_SERVICES,   /* "services": of systemd */
-	MANAGED_SCOPE_COUNT,
-};
 
 /* Each condition that is there has to hold. */
 struct managed_rule {

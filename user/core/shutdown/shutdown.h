@@ -27,6 +27,7 @@
 
 #include "core/pods/life.h"
 #include "core/shutdown/death.h"
+#include "core/words/words.h"
 
 #define SHUTDOWN_MAX_CONTAINERS 16384
 #define SHUTDOWN_MAX_PODS	PODLIFE_MAX_PODS
@@ -87,24 +88,6 @@
 #define SHUTDOWN_KUBELET_WRITES_NS 12000000000ULL
 /* An API server that has not decided about any write for so long is away: several attempts fit in. */
 #define SHUTDOWN_WRITE_SILENT_NS   10000000000ULL
-
-enum shutdown_mode {
-	SHUTDOWN_OBSERVE, /* "observe" */
-	SHUTDOWN_ASSIST,  /* "assist" */
-	SHUTDOWN_MANAGE,  /* "manage" */
-	SHUTDOWN_MODE_COUNT,
-};
-
-/* What the machine is to do. */
-enum shutdown_action {
-	SHUTDOWN_UNKNOWN,     /* "unknown": the plain signal does not say */
-	SHUTDOWN_POWER_OFF,   /* "power-off" */
-	SHUTDOWN_REBOOT,      /* "reboot" */
-	SHUTDOWN_HALT,	      /* "halt" */
-	SHUTDOWN_KEXEC,	      /* "kexec" */
-	SHUTDOWN_SOFT_REBOOT, /* "soft-reboot" */
-	SHUTDOWN_ACTION_COUNT,
-};
 
 enum shutdown_kind {
 	SHUTDOWN_KIND_UNKNOWN, /* no source says: may be a sandbox, and is never killed */
@@ -249,28 +232,6 @@ enum shutdown_event_type {
 	SHUTDOWN_EVENT_COUNT,
 };
 
-/* What came of writing a pod's status. */
-enum shutdown_write {
-	SHUTDOWN_WRITTEN,	 /* "written" */
-	SHUTDOWN_WRITE_THERE,	 /* "already-there": another has written that the pod ended */
-	SHUTDOWN_WRITE_GONE,	 /* "gone": the object is, or another has its name */
-	SHUTDOWN_WRITE_CONFLICT, /* "conflict": it was changed meanwhile */
-	SHUTDOWN_WRITE_REFUSED,	 /* "refused" */
-	SHUTDOWN_WRITE_GAVE_UP,	 /* "gave-up": the API server has not decided in time */
-	SHUTDOWN_WRITE_COUNT,
-};
-
-/* Why the status of a pod that was stopped and is not shown as ended was not attempted when the
- * lock was released: the first that holds. */
-enum shutdown_withheld {
-	SHUTDOWN_WITHHELD_ALIVE,   /* "alive": a process is left in it */
-	SHUTDOWN_WITHHELD_LOST,	   /* "records-lost": of it, or of a cgroup that may be its */
-	SHUTDOWN_WITHHELD_UNNAMED, /* "unnamed": no source has provided its name */
-	SHUTDOWN_WITHHELD_KUBELET, /* "kubelet": it may still write, or start containers */
-	SHUTDOWN_WITHHELD_LATE,	   /* "late": the lock went before, or there is no answer yet */
-	SHUTDOWN_WITHHELD_COUNT,
-};
-
 /* What came of the statuses of pods. */
 struct shutdown_statuses {
 	uint64_t writes[SHUTDOWN_WRITE_COUNT];
@@ -334,60 +295,6 @@ struct shutdown_event {
 		const char *uid;	       /* POD_GONE, SANDBOX_STOPPED */
 		struct shutdown_lister lister; /* API, LISTED */
 	};
-};
-
-enum shutdown_state {
-	SHUTDOWN_AWAY,	   /* "away": no logind, no lock */
-	SHUTDOWN_ASKING,   /* "asking": for the lock, or until it may be asked for again */
-	SHUTDOWN_HOLDING,  /* "holding" */
-	SHUTDOWN_GOING,	   /* "going": announced, and the lock is held */
-	SHUTDOWN_FLUSHING, /* "flushing": about to release */
-	SHUTDOWN_UNLOCKED, /* "unlocked": announced while there was no lock */
-	SHUTDOWN_RELEASED, /* "released": announced, and released */
-	SHUTDOWN_STATE_COUNT,
-};
-
-/* Why the lock is released. */
-enum shutdown_reason {
-	SHUTDOWN_NO_OTHER_LOCK, /* "no-other-lock": observe */
-	SHUTDOWN_LOCKS_UNKNOWN, /* "locks-unknown": observe; logind does not answer, and none is
-				   stopped */
-	SHUTDOWN_ALL_EMPTY,	/* "all-empty": observe; every kubepods container */
-	/* "nobody-stops": no pod was stopped, and the kubelet is done. Where this program came to a
-	 * shutdown under way, it first waits for SHUTDOWN_JOIN_NS to hear of those that are. */
-	SHUTDOWN_NOBODY_STOPS,
-	/* "pods-ended": empty, and the sources have their last status; of the pods of a source that
-	 * is not configured nothing is expected. */
-	SHUTDOWN_PODS_ENDED,
-	/* "volumes-left": as PODS_ENDED or ALL_STOPPED, but volumes of these pods are still
-	 * mounted: logind's limit is near, or the kubelet is gone. */
-	SHUTDOWN_VOLUMES_LEFT,
-	/* "status-late": statusWait is over, or they are empty and logind's limit is near, without
-	 * it */
-	SHUTDOWN_STATUS_LATE,
-	SHUTDOWN_API_UNREACHABLE,    /* "api-unreachable": empty; no source of it answers */
-	SHUTDOWN_API_SERVER_STOPPED, /* "api-server-stopped": empty; it is among them */
-	SHUTDOWN_LIMIT,		     /* "limit": containers are left, and logind waits no longer */
-	/* "all-stopped": manage; every container that it may end is empty */
-	SHUTDOWN_ALL_STOPPED,
-	SHUTDOWN_REASON_COUNT,
-};
-
-enum shutdown_report {
-	SHUTDOWN_REPORT_ANNOUNCED,     /* "announced" */
-	SHUTDOWN_REPORT_GROUP_STARTED, /* "group-started" */
-	SHUTDOWN_REPORT_GROUP_DONE,    /* "group-done": over, or out of time */
-	SHUTDOWN_REPORT_LATE,	 /* "container-late": manage stops one that began in the shutdown */
-	SHUTDOWN_REPORT_OVERDUE, /* "pod-overdue": a container whose time is over, without a SIGKILL
-				  */
-	SHUTDOWN_REPORT_KILLED,	 /* "container-killed": by graced */
-	SHUTDOWN_REPORT_SURVIVES, /* "container-survives": a SIGKILL did not end it */
-	/* "released": the lock goes, for that reason; without one: manage has ended all it may */
-	SHUTDOWN_REPORT_RELEASED,
-	SHUTDOWN_REPORT_HELD_UP,   /* "held-up": others hold for SHUTDOWN_HELD_UP_NS for nothing */
-	SHUTDOWN_REPORT_CANCELLED, /* "cancelled" */
-	SHUTDOWN_REPORT_ENDED,	   /* "ended": this program is stopped */
-	SHUTDOWN_REPORT_COUNT,
 };
 
 /* Each record has the first part; what else it has is named there. */
@@ -503,14 +410,6 @@ struct shutdown_status {
 	uint32_t group; /* that the kubelet is at by the plan; the number of groups: past the last */
 };
 
-/* A pod that is known in a shutdown. */
-enum shutdown_pod_state {
-	SHUTDOWN_POD_RUNNING,  /* "running": its end has not begun */
-	SHUTDOWN_POD_STOPPING, /* "stopping" */
-	SHUTDOWN_POD_ENDED,    /* "ended": and that can be seen */
-	SHUTDOWN_POD_STATE_COUNT,
-};
-
 /* All since shutdown_new(). */
 struct shutdown_stats {
 	uint64_t unexpected; /* events a state does not expect: counted no-ops */
@@ -555,25 +454,9 @@ bool shutdown_saw_pod(const struct shutdown *sd, const char *uid);
 void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 			 uint64_t ret[static SHUTDOWN_POD_STATE_COUNT]);
 
-/* The words in quotes above; NULL for an unknown number. */
-const char *shutdown_mode_name(enum shutdown_mode mode);
-const char *shutdown_action_name(enum shutdown_action action);
-const char *shutdown_state_name(enum shutdown_state state);
-const char *shutdown_reason_name(enum shutdown_reason reason);
-const char *shutdown_pod_state_name(enum shutdown_pod_state state);
-const char *shutdown_report_name(enum shutdown_report what);
-const char *shutdown_write_name(enum shutdown_write result);
-const char *shutdown_withheld_name(enum shutdown_withheld why);
-
 /* By the "type" of logind's PrepareForShutdownWithMetadata: systemd's handle_action_table
  * (src/login/logind-action.c), whose words are API, and the same with a hyphen, as org.freedesktop.
  * login1's methods would have it. SHUTDOWN_UNKNOWN for any other. */
 enum shutdown_action shutdown_action_of(const char *type);
-
-/* By the words of configuration: 0 or -EINVAL. */
-int shutdown_mode_parse(const char *text, enum shutdown_mode *ret);
-
-/* By the words of a state. Likewise. */
-int shutdown_state_parse(const char *text, enum shutdown_state *ret);
 
 #endif

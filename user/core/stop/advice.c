@@ -14,13 +14,13 @@
  * In why and in_short, @ stands for the init ("sh (pid 4242)"), & for the process that would have
  * to get the signal, ~ and ^ for their pids alone, $ for the signal.
  */
-struct words {
+struct topic {
 	const char *why;
 	const char *remedy;
 	const char *in_short; /* for a column; NULL: nothing to do */
 };
 
-static const struct words topics[ADVICE_TOPICS] = {
+static const struct topic topics[ADVICE_TOPICS] = {
 	[AUDIT_HANDLER] =
 		{"@ has a handler for $",
 		 "Nothing, if its stops end in time. If they do not (graced trace shows it), the "
@@ -277,7 +277,7 @@ unsigned int advice_of_unheard(enum unheard reason)
 
 void advice_add_short(struct buf *out, const struct audit_record *r)
 {
-	const struct words *words = topics + r->audit.reason;
+	const struct topic *words = topics + r->audit.reason;
 
 	for (size_t i = 0; !words->in_short && i < sizeof(by_weight) / sizeof(*by_weight); i++)
 		if (advice_applies(WARNING(by_weight[i]), r))

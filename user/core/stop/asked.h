@@ -11,13 +11,6 @@
 
 #include "core/stop/stop.h"
 
-/* Results of a signal that is generated, enum of include/trace/events/signal.h. */
-#define RESULT_DELIVERED       0
-#define RESULT_IGNORED	       1
-#define RESULT_ALREADY_PENDING 2
-#define RESULT_OVERFLOW	       3
-#define RESULT_LOST_INFO       4
-
 /* Takes over sender's reference. */
 void asked_take(struct cgmap *map, struct stop_signal *s, const struct obs_signal *sig,
 		uint64_t at_ns, struct sender *sender);

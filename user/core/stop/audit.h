@@ -20,60 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum audit_verdict {
-	AUDIT_HEARS,   /* "hears": the program gets it */
-	AUDIT_DIES,    /* "dies": it ends at once, without a chance to clean up */
-	AUDIT_IGNORES, /* "ignores": it would be thrown away, as the program or the signal's default
-			  wants it */
-	AUDIT_DEAF,    /* "deaf": it would have no effect, which is hardly wanted */
-	AUDIT_UNKNOWN, /* "unknown": what was seen does not show it */
-	AUDIT_VERDICT_COUNT,
-};
-
-enum audit_reason {
-	AUDIT_HANDLER,	/* "handler": hears, by a handler that some thread can run */
-	AUDIT_WAITER,	/* "waiter": hears, by a thread in sigwaitinfo or its like */
-	AUDIT_SIGNALFD, /* "signalfd": hears, blocked in all threads, by a signalfd that is open */
-	AUDIT_DEFAULT,	/* "default": dies of it */
-	AUDIT_SIG_IGN,	/* "ignored": ignores, the disposition is SIG_IGN */
-	AUDIT_SHIELD,	/* "no-handler": deaf, the default and init of its pid namespace */
-	AUDIT_SHELL,	/* "shell": the same, and a shell in front of the app */
-	AUDIT_BLOCKED,	/* "blocked": deaf, all threads block it and none waits for it */
-	AUDIT_SUSPENDS, /* "suspends": deaf, the signal would only suspend the processes */
-	AUDIT_ACCESS,	/* "no-access": unknown, a look into the process was not permitted */
-	AUDIT_THREADS,	/* "threads-differ": unknown, the thread that gets it decides, and any of
-			   them may */
-	AUDIT_DEFAULT_IGNORE, /* "default-ignore": ignores, as is the default of SIGCHLD */
-	AUDIT_STARTING,	      /* "starting": unknown, still a stage of the container's runtime */
-	AUDIT_BUSY,	/* "busy": unknown, all threads block it, but one did so only in passing */
-	AUDIT_TERMINAL, /* "terminal": ignores, as an interactive shell does */
-	AUDIT_PLACEHOLDER, /* "placeholder": no-handler, of a program that is no application */
-	AUDIT_REASON_COUNT,
-};
-
-/* Bits 1 << this: nothing that makes a container deaf, but good to know before it is stopped. */
-enum audit_warning {
-	AUDIT_STOPPED,	   /* "stopped": by job control or a debugger; hears when it goes on */
-	AUDIT_FROZEN,	   /* "frozen": its cgroup is; hears when it is thawed */
-	AUDIT_SHELL_WAITS, /* "shell-waits": a shell's trap runs only when its child has ended */
-	AUDIT_CHILD_UNSIGNALLED, /* "child-unsignalled": a shell dies, and the app behind it without
-				    a word */
-	AUDIT_PENDING,		 /* "pending": the signal was sent before and no thread took it */
-	/* "child-ignored": it passes the signal on to its child, and that ignores it */
-	AUDIT_CHILD_IGNORES,
-	/* "may-reraise": the handler may be the runtime's own, which restores the default and
-	 * raises the signal again: that does not end an init of a pid namespace */
-	AUDIT_RERAISES,
-	AUDIT_GUESSED, /* "init-guessed": no init of a pid namespace; the oldest process */
-	AUDIT_WARNING_COUNT,
-};
-
-enum audit_disposition {
-	AUDIT_SIG_DFL,	   /* "default" */
-	AUDIT_SIG_IGNORED, /* "ignore" */
-	AUDIT_SIG_HANDLED, /* "handler" */
-	AUDIT_DISPOSITION_COUNT,
-};
+#include "core/words/words.h"
 
 /* One thread and the signal. */
 enum audit_thread {
@@ -165,11 +112,5 @@ bool audit_passes_on(const char *exe);
  * SIGINT and SIGTERM. Masks do not show whether the application has replaced it.
  */
 bool audit_reraises(const char *exe, uint32_t signal);
-
-/* The words in quotes above; NULL for a number that is no member. */
-const char *audit_verdict_name(enum audit_verdict verdict);
-const char *audit_reason_name(enum audit_reason reason);
-const char *audit_warning_name(enum audit_warning warning);
-const char *audit_disposition_name(enum audit_disposition disposition);
 
 #endif

@@ -82,15 +82,3 @@ struct grace grace_observed(const struct grace *own, uint64_t after_ns, bool kil
 		return (struct grace){.from = GRACE_HIDDEN};
 	return *own;
 }
-
-const char *grace_from_name(enum grace_from from)
-{
-	static const char *const names[GRACE_FROM_COUNT] = {
-		[GRACE_SPEC] = "spec",	       [GRACE_DELETION] = "deletion",
-		[GRACE_UNIT] = "unit",	       [GRACE_RUNTIME] = "runtime",
-		[GRACE_ASSUMED] = "assumed",   [GRACE_SHUTDOWN] = "node-shutdown",
-		[GRACE_INFERRED] = "inferred",
-	};
-
-	return (unsigned int)from < GRACE_FROM_COUNT ? names[from] : NULL;
-}

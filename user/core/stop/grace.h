@@ -12,19 +12,7 @@
 #define CORE_STOP_GRACE_H
 
 #include "core/names/table.h"
-
-enum grace_from {
-	GRACE_UNKNOWN,	/* no source provides it */
-	GRACE_HIDDEN,	/* a source provides it, and that part of it may have been used unseen */
-	GRACE_SPEC,	/* "spec" */
-	GRACE_DELETION, /* "deletion" */
-	GRACE_UNIT,	/* "unit": the service's TimeoutStopSec */
-	GRACE_RUNTIME,	/* "runtime": the container's own stop timeout */
-	GRACE_ASSUMED,	/* "assumed": --assume-grace */
-	GRACE_SHUTDOWN, /* "node-shutdown": what the kubelet, or graced, gives it then */
-	GRACE_INFERRED, /* "inferred": from the moment of the runtime's SIGKILL */
-	GRACE_FROM_COUNT,
-};
+#include "core/words/words.h"
 
 struct grace {
 	enum grace_from from;
@@ -52,8 +40,5 @@ static inline bool grace_known(const struct grace *grace)
 {
 	return grace->from >= GRACE_SPEC && grace->from < GRACE_FROM_COUNT;
 }
-
-/* The word in quotes; NULL for what has none. */
-const char *grace_from_name(enum grace_from from);
 
 #endif

@@ -2,16 +2,6 @@
 /* The decision table: a row is a condition and what follows from it; the first that holds wins. */
 #include "core/stop/outcome.h"
 
-#define ROW_5A	OUTCOME_ROW_5A
-#define ROW_27A OUTCOME_ROW_27A
-#define ROW_7A	OUTCOME_ROW_7A
-#define ROW_8A	OUTCOME_ROW_8A
-#define ROW_16A OUTCOME_ROW_16A
-#define ROW_20A OUTCOME_ROW_20A
-#define ROW_17A OUTCOME_ROW_17A
-#define ROW_25A OUTCOME_ROW_25A
-#define ROW_8D	OUTCOME_ROW_8D
-
 typedef const struct outcome_facts *facts_ptr;
 
 static int died_of(facts_ptr f)
@@ -233,50 +223,13 @@ static bool always(facts_ptr f)
 }
 
 static const struct {
-	int row;
 	bool (*holds)(facts_ptr f);
 	enum outcome outcome;
 	enum cause cause;
-} rows[] = {
-	{1, unseen, OUTCOME_UNKNOWN, CAUSE_UNKNOWN},
-	{2, oom_container, OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER},
-	{3, oom_pod, OUTCOME_OOM_KILLED, CAUSE_OOM_POD},
-	{4, oom_node, OUTCOME_OOM_KILLED, CAUSE_OOM_NODE},
-	{5, oom_unknown, OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN},
-	{ROW_5A, oom_userspace, OUTCOME_OOM_KILLED, CAUSE_OOM_USERSPACE},
-	{6, kill_unknown, OUTCOME_KILLED, CAUSE_UNKNOWN},
-	{7, kill_by_namespace, OUTCOME_KILLED, CAUSE_PID_NAMESPACE},
-	{ROW_7A, kill_by_parent, OUTCOME_KILLED, CAUSE_PARENT_DEATH},
-	{8, kill_by_kernel, OUTCOME_KILLED, CAUSE_KERNEL},
-	{ROW_8D, kill_for_deafness, OUTCOME_KILLED, CAUSE_DEAF_GRACE},
-	{ROW_8A, kill_cleans_up, OUTCOME_KILLED, CAUSE_RUNTIME_LOST},
-	{9, kill_too_early, OUTCOME_KILLED, CAUSE_KILLED_EARLY},
-	{10, kill_escalated, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED},
-	{11, kill_without_grace, OUTCOME_KILLED, CAUSE_NO_GRACE},
-	{12, kill_by_self, OUTCOME_KILLED, CAUSE_SELF},
-	{13, kill_same_container, OUTCOME_KILLED, CAUSE_SAME_CONTAINER},
-	{14, kill_same_pod, OUTCOME_KILLED, CAUSE_SAME_POD},
-	{15, kill_other_pod, OUTCOME_KILLED, CAUSE_OTHER_POD},
-	{16, kill_by_host, OUTCOME_KILLED, CAUSE_HOST},
-	{ROW_16A, stopped_by_parent, OUTCOME_TERMINATED, CAUSE_PARENT_DEATH},
-	{17, stopped_by_signal, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
-	{ROW_17A, ended_at_terminal, OUTCOME_TERMINATED, CAUSE_HOST},
-	{18, crash_no_signal, OUTCOME_CRASHED, CAUSE_SELF},
-	{19, crash_unknown, OUTCOME_CRASHED, CAUSE_UNKNOWN},
-	{20, crash_self, OUTCOME_CRASHED, CAUSE_SELF},
-	{ROW_20A, crash_parent, OUTCOME_TERMINATED, CAUSE_PARENT_DEATH},
-	{21, crash_kernel, OUTCOME_CRASHED, CAUSE_KERNEL},
-	{22, crash_same_container, OUTCOME_CRASHED, CAUSE_SAME_CONTAINER},
-	{23, crash_same_pod, OUTCOME_CRASHED, CAUSE_SAME_POD},
-	{24, crash_other_pod, OUTCOME_CRASHED, CAUSE_OTHER_POD},
-	{25, crash_host, OUTCOME_CRASHED, CAUSE_HOST},
-	{ROW_25A, exited_by_parent, OUTCOME_GRACEFUL, CAUSE_PARENT_DEATH},
-	{26, exited_as_asked, OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL},
-	{27, exited_unasked, OUTCOME_GRACEFUL, CAUSE_SELF},
-	{ROW_27A, exited_zero_inside, OUTCOME_COMPLETED, CAUSE_SAME_CONTAINER},
-	{ROW_27A, exited_inside, OUTCOME_FAILED, CAUSE_SAME_CONTAINER},
-	{28, exited_zero, OUTCOME_COMPLETED, CAUSE_SELF},
-	{29, always, OUTCOME_FAILED, CAUSE_SELF},
+} rows[OUTCOME_ROWS] = {
+#define ROW(number, holds, outcome, cause, text) {holds, OUTCOME_##outcome, CAUSE_##cause},
+#include "core/stop/outcome.def"
+#undef ROW
 };
 
 static struct outcome_verdict verdict_of(size_t row)
@@ -284,7 +237,7 @@ static struct outcome_verdict verdict_of(size_t row)
 	return (struct outcome_verdict){
 		.outcome = rows[row].outcome,
 		.cause = rows[row].cause,
-		.row = rows[row].row,
+		.row = (enum outcome_row)row,
 	};
 }
 
@@ -299,7 +252,7 @@ struct outcome_verdict outcome_decide(const struct outcome_facts *facts)
 
 bool outcome_row(size_t index, struct outcome_verdict *ret)
 {
-	if (index >= sizeof(rows) / sizeof(rows[0]))
+	if (index >= OUTCOME_ROWS)
 		return false;
 	*ret = verdict_of(index);
 	return true;

@@ -10,41 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum outcome {
-	OUTCOME_UNKNOWN,
-	OUTCOME_GRACEFUL,
-	OUTCOME_TERMINATED,
-	OUTCOME_KILLED,
-	OUTCOME_OOM_KILLED,
-	OUTCOME_CRASHED,
-	OUTCOME_COMPLETED,
-	OUTCOME_FAILED,
-	OUTCOME_COUNT,
-};
-
-enum cause {
-	CAUSE_UNKNOWN,
-	CAUSE_STOP_SIGNAL,
-	CAUSE_GRACE_EXPIRED,
-	CAUSE_KILLED_EARLY,
-	CAUSE_NO_GRACE,
-	CAUSE_OOM_CONTAINER,
-	CAUSE_OOM_POD,
-	CAUSE_OOM_NODE,
-	CAUSE_OOM_UNKNOWN,
-	CAUSE_OOM_USERSPACE,
-	CAUSE_PID_NAMESPACE,
-	CAUSE_KERNEL,
-	CAUSE_SELF,
-	CAUSE_SAME_CONTAINER,
-	CAUSE_SAME_POD,
-	CAUSE_OTHER_POD,
-	CAUSE_HOST,
-	CAUSE_PARENT_DEATH,
-	CAUSE_DEAF_GRACE,
-	CAUSE_RUNTIME_LOST,
-	CAUSE_COUNT,
-};
+#include "core/words/words.h"
 
 /* The sender beside the target, judged by cgroup id when the signal was generated, first match. */
 enum relation {
@@ -68,43 +34,6 @@ static inline bool relation_is_unknown(enum relation relation)
 	return relation == RELATION_UNKNOWN || relation == RELATION_UNPLACED;
 }
 
-enum oom_level {
-	OOM_LEVEL_NONE, /* init is no OOM victim */
-	OOM_LEVEL_CONTAINER,
-	OOM_LEVEL_POD,
-	OOM_LEVEL_NODE,
-	OOM_LEVEL_UNKNOWN,
-};
-
-/* evidence.gaps, in the order they are printed (graced-records(5), EVIDENCE). */
-enum gap {
-	GAP_EVENTS_LOST,
-	GAP_SUPPRESSED,
-	GAP_ATTACHED_LATE,
-	GAP_DAEMON_DOWN, /* it was restarted while this was followed */
-	GAP_UNKNOWN_CGROUP,
-	GAP_INIT_GUESSED,
-	GAP_KILL_UNSEEN,
-	GAP_EXIT_UNSEEN,
-	GAP_OOM_LEVEL,
-	GAP_NOT_EMPTY,
-	GAP_NAME_LATE,
-	GAP_SOURCE_FAILED,   /* what a source could have provided is not known */
-	GAP_SHED,	     /* less was recorded or asked of it, to stay within the budget */
-	GAP_GRACE_UNCERTAIN, /* a kill that is early unless the grace period was shortened unseen */
-	GAP_SENDER_UNKNOWN,  /* the verdict depends on who sent a signal */
-	GAP_STOP_SIGNAL_UNKNOWN, /* it may have been a stop signal that it was sent */
-	GAP_TIME_UNCERTAIN,	 /* of a pod: a time lies between two answers that are far apart */
-	GAP_SANDBOX_GUESSED,	 /* only its executable says that it is its pod's sandbox */
-	GAP_INIT_UNSEEN,	 /* processes ran in the container without an init that was found */
-	GAP_TAKE_UNSEEN,	 /* whether init took its stop signal was not seen */
-	GAP_NOT_REAPED, /* it waits for a process of its pid namespace, and no parent can see its
-			   exit */
-	GAP_INIT_MOVED, /* it was moved out of the container, and its end was not followed */
-	GAP_CHILD_UNCERTAIN, /* which child's death init passed on, or whether it did */
-	GAP_COUNT,
-};
-
 struct outcome_facts {
 	bool status_seen;
 	uint32_t status;	 /* raw wait status */
@@ -127,34 +56,22 @@ struct outcome_facts {
 	bool window_complete;	  /* nothing that bears on the verdict was lost or suppressed */
 };
 
-#define OUTCOME_ROW_27A 30 /* stands between 27 and 28 */
-#define OUTCOME_ROW_5A	31 /* ... between 5 and 6, and so on */
-#define OUTCOME_ROW_7A	32
-#define OUTCOME_ROW_16A 33
-#define OUTCOME_ROW_20A 34
-#define OUTCOME_ROW_25A 35
-#define OUTCOME_ROW_8D	36
-#define OUTCOME_ROW_8A	37
-#define OUTCOME_ROW_17A 38
+enum outcome_row {
+#define ROW(number, holds, outcome, cause, text) OUTCOME_ROW_##number,
+#include "core/stop/outcome.def"
+#undef ROW
+	OUTCOME_ROWS,
+};
 
-/* Rows are numbered 1 to 29 as they follow each other, but for these. */
 struct outcome_verdict {
 	enum outcome outcome;
 	enum cause cause;
-	int row;
+	enum outcome_row row;
 };
 
 struct outcome_verdict outcome_decide(const struct outcome_facts *facts);
 
 /* What the rows of the table decide, in its order: 0, 1, ... False: there are no more. */
 bool outcome_row(size_t index, struct outcome_verdict *ret);
-
-const char *outcome_name(enum outcome outcome);
-const char *cause_name(enum cause cause);
-const char *gap_name(enum gap gap);
-/* "container", "pod", "node"; "unknown" for any other. */
-const char *oom_level_name(enum oom_level level);
-/* OUTCOME_COUNT for a word that names none. */
-enum outcome outcome_from_name(const char *name);
 
 #endif

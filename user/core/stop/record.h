@@ -16,23 +16,9 @@
 #include "core/stop/grace.h"
 #include "core/stop/outcome.h"
 #include "core/stop/unheard.h"
+#include "core/words/words.h"
 
 #define RECORD_ID_SIZE 192
-
-/* sender.kind. */
-enum sender_kind {
-	SENDER_KERNEL,
-	SENDER_POD,
-	SENDER_CONTAINER,
-	SENDER_SYSTEMD,
-	SENDER_KUBELET,
-	SENDER_RUNTIME,
-	SENDER_HOST,
-	SENDER_GRACED,	 /* this program, or another instance of it on the host */
-	SENDER_UNKNOWN,	 /* a timer or the like: no process is known */
-	SENDER_UNPLACED, /* a process that may be in a container, which one is not known */
-	SENDER_KIND_COUNT,
-};
 
 _Static_assert(SENDER_UNPLACED == SENDER_UNKNOWN + 1 && SENDER_KIND_COUNT == SENDER_UNPLACED + 1,
 	       "metrics and readers take the kinds before SENDER_UNKNOWN for those with a word");
@@ -46,14 +32,6 @@ struct record_pod {
 	enum cgpath_qos qos;
 	bool is_static;
 	const char *workload_kind; /* NULL: not known */
-};
-
-enum record_container_kind {
-	CONTAINER_KIND_UNKNOWN, /* null: no source says whether it is a sandbox */
-	CONTAINER_KIND_CONTAINER,
-	CONTAINER_KIND_SANDBOX,
-	CONTAINER_KIND_SERVICE,
-	CONTAINER_KIND_PROCESS,
 };
 
 struct record_container {
@@ -132,19 +110,6 @@ struct record_holder {
 	struct record_process process, parent; /* pid 0: not known */
 };
 
-/* Who ended a process. */
-enum ended_by {
-	ENDED_UNKNOWN,	     /* null: it lives, or that was not seen */
-	ENDED_ITSELF,	     /* "itself": it exited, or sent itself the signal */
-	ENDED_CONTAINER,     /* "container": another process of its container */
-	ENDED_PID_NAMESPACE, /* "pid-namespace": that ended with its PID 1 */
-	ENDED_OOM,	     /* "oom" */
-	ENDED_KERNEL,	     /* "kernel": a fault, a limit */
-	ENDED_RUNTIME,	     /* "runtime": what manages containers */
-	ENDED_HOST,	     /* "host": any other process, in a pod or not */
-	ENDED_COUNT,
-};
-
 /* A signal to a process of a container. */
 struct record_asked {
 	uint32_t number; /* 0: none */
@@ -152,16 +117,6 @@ struct record_asked {
 	uint64_t at_ns;
 	enum sender_kind sender;
 	struct record_process process; /* that sent it */
-};
-
-/* What a process does with the stop signal. */
-enum disposition {
-	DISPOSITION_UNKNOWN, /* null */
-	DISPOSITION_HANDLER, /* "handler" */
-	DISPOSITION_DEFAULT, /* "default" */
-	DISPOSITION_IGNORED, /* "ignored" */
-	DISPOSITION_BLOCKED, /* "blocked" */
-	DISPOSITION_COUNT,
 };
 
 /* A process of a container that was stopped, or ended. */
@@ -179,13 +134,6 @@ struct record_member {
 
 /* How many processes a record lists. */
 #define RECORD_MEMBERS 16
-
-enum via_how {
-	VIA_NONE,      /* null */
-	VIA_PASSED_ON, /* "status-passed-on": the last child of init that ended so */
-	VIA_INFERRED,  /* "inferred": there may be another one */
-	VIA_COUNT,
-};
 
 /* The child whose end init passed on by its own status. */
 struct record_via {
@@ -300,25 +248,6 @@ struct record_oom {
 	uint64_t level_limit; /* of the memory that ran out; likewise */
 };
 
-/* Why a pod came to a state. */
-enum pod_trigger {
-	POD_TRIGGER_NONE,
-	POD_LISTED,	    /* the kubelet lists it */
-	POD_STARTED,	    /* a container of it began to run */
-	POD_DELETION,	    /* the kubelet says that it is being deleted */
-	POD_PHASE,	    /* ... that it has succeeded or failed */
-	POD_REMOVED,	    /* ... nothing of it any more */
-	POD_STOP_SIGNAL,    /* its sandbox was asked to stop */
-	POD_LAST_EXIT,	    /* the last process left its cgroups */
-	POD_CGROUP_REMOVED, /* the last of its cgroups was removed */
-	POD_RESTART,	    /* the daemon was restarted, and it had come to that meanwhile */
-	POD_EVICTED,	    /* the kubelet says that it failed for what enum meta_end has */
-	POD_PREEMPTED,
-	POD_NODE_SHUTDOWN,
-	POD_DEADLINE,
-	POD_TRIGGER_COUNT,
-};
-
 /* A pod changed state. */
 struct record_pod_state {
 	char id[RECORD_ID_SIZE]; /* <boot id>/<uid>/<state>/<at_ns> */
@@ -392,38 +321,6 @@ struct record_shutdown {
 	bool group_known;
 	int32_t group_priority; /* from which on pods are in the group */
 	struct record_volume volumes[SHUTDOWN_LIST_VOLUMES];
-};
-
-/* How an earlier boot ended. */
-enum boot_end {
-	BOOT_END_UNKNOWN, /* "unknown": neither graced nor the journal shows the end */
-	BOOT_END_CLEAN,	  /* "clean": a shutdown was gone through */
-	BOOT_END_UNCLEAN, /* "unclean": graced was running, and no orderly end was noted */
-	BOOT_END_COUNT,
-};
-
-enum boot_reason {
-	BOOT_RELEASED, /* "released": clean; the lock was released */
-	BOOT_EMPTY,    /* "empty": clean; announced, and nothing was alive when graced stopped */
-	BOOT_STOPPED,  /* "stopped": unknown; graced was stopped, no shutdown was announced */
-	BOOT_LEFT,     /* "left": unknown; announced, and graced was stopped before the pods were */
-	BOOT_NOT_ANNOUNCED, /* "not-announced": unclean; in the middle of nothing */
-	BOOT_IN_SHUTDOWN,   /* "in-shutdown": unclean; announced, and no lock was released */
-	BOOT_AFTER_RELEASE, /* "after-release": unclean; released, and not all was gone */
-	BOOT_WENT_DOWN,	    /* "went-down": clean; by the journal, graced no longer ran */
-	BOOT_GOING_DOWN,    /* "going-down": unknown; by the journal, graced no longer ran */
-	BOOT_REASON_COUNT,
-};
-
-/* What the journal of that boot shows of its end (core/boot/trail). */
-enum boot_journal {
-	BOOT_JOURNAL_UNREAD,	 /* NULL: what graced noted is enough */
-	BOOT_JOURNAL_ABSENT,	 /* "absent": no entry of that boot can be read */
-	BOOT_JOURNAL_NO_END,	 /* "no-end": it breaks off */
-	BOOT_JOURNAL_GOING_DOWN, /* "going-down": PID 1 was stopping, or had stopped, its last units
-				  */
-	BOOT_JOURNAL_WENT_DOWN, /* "went-down": PID 1 had ended all, and journald was closed last */
-	BOOT_JOURNAL_COUNT,
 };
 
 struct boot_verdict {
@@ -528,28 +425,11 @@ const char *record_group_kind(enum meta_source source);
  * then. NULL if either is unknown, or the reason is another. */
 const char *record_before_exec(const struct record_stop *stop, uint64_t *ret_after_ns);
 
-/* NULL for SENDER_UNKNOWN and SENDER_UNPLACED. */
-const char *sender_kind_name(enum sender_kind kind);
 /*
  * What a cgroup that is no service is: its path identifies a dropped sandbox and a container
  * outside pods, a name (NULL: not known) identifies a container; a sandbox that runs looks like one
  * without.
  */
 enum record_container_kind record_container_kind_of(const struct cgpath *path, const char *name);
-/* NULL for CONTAINER_KIND_UNKNOWN. */
-const char *record_container_kind_name(enum record_container_kind kind);
-/* "listed", "started", "deletion", "phase", "evicted", "preempted", "node-shutdown", "deadline",
- * "removed", "stop-signal", "last-exit", "cgroup-removed", "restart"; NULL for none. */
-const char *pod_trigger_name(enum pod_trigger trigger);
-/* "unknown", "clean", "unclean"; and the words above. NULL for any other. */
-const char *boot_end_name(enum boot_end end);
-const char *boot_reason_name(enum boot_reason reason);
-const char *boot_journal_name(enum boot_journal journal);
-/* delivered, ignored, already_pending, overflow, lost_info; "unknown" for any other number. */
-const char *record_result_name(int32_t result);
-/* The words in quotes; NULL for null. */
-const char *ended_by_name(enum ended_by by);
-const char *via_name(enum via_how how);
-const char *disposition_name(enum disposition disposition);
 
 #endif

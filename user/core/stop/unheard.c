@@ -8,27 +8,6 @@
 
 #include "graced/event.h"
 
-#define RESULT_IGNORED	1
-#define RESULT_OVERFLOW 3
-
-const char *unheard_name(enum unheard reason)
-{
-	static const char *const names[] = {
-		[UNHEARD_NO_HANDLER] = "no-handler",
-		[UNHEARD_IGNORED] = "ignored",
-		[UNHEARD_BLOCKED] = "blocked",
-		[UNHEARD_STOPPED] = "stopped",
-		[UNHEARD_DEFAULT_IGNORE] = "default-ignore",
-		[UNHEARD_SHELL] = "shell",
-		[UNHEARD_TRAP] = "trap",
-		[UNHEARD_CHILD_IGNORED] = "child-ignored",
-		[UNHEARD_RERAISED] = "reraised",
-		[UNHEARD_BEFORE_EXEC] = "before-exec",
-	};
-
-	return (unsigned int)reason < UNHEARD_COUNT ? names[reason] : NULL;
-}
-
 /* sig_kernel_ignore() */
 static bool default_is_nothing(uint32_t sig)
 {

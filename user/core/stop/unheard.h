@@ -10,23 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum unheard {
-	UNHEARD_NONE,		/* no word: null */
-	UNHEARD_NO_HANDLER,	/* "no-handler": SIG_DFL under the shield of PID 1, which is deaf */
-	UNHEARD_IGNORED,	/* "ignored": SIG_IGN */
-	UNHEARD_BLOCKED,	/* "blocked": by every thread, and no thread waits for it */
-	UNHEARD_STOPPED,	/* "stopped": frozen, or stopped by a signal or a tracer */
-	UNHEARD_DEFAULT_IGNORE, /* "default-ignore": SIG_DFL of SIGWINCH and its like */
-	UNHEARD_SHELL,		/* "shell": no-handler, of a shell in front of the application */
-	UNHEARD_TRAP,		/* "trap": a shell runs its trap when its child has ended */
-	UNHEARD_CHILD_IGNORED,	/* "child-ignored": init forwarded it, the child ignored it */
-	UNHEARD_RERAISED,	/* "reraised": init took it, and sent it to itself in vain */
-	UNHEARD_BEFORE_EXEC,	/* "before-exec": dropped before init exec'd its program */
-	UNHEARD_COUNT,
-};
-
-/* The word in quotes; NULL for UNHEARD_NONE and for a number that is no member. */
-const char *unheard_name(enum unheard reason);
+#include "core/words/words.h"
 
 /*
  * By what the kernel did with a signal when it was generated: its result (enum of

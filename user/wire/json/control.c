@@ -163,14 +163,18 @@ static int read_shutdown(const json_t *line, struct control_shutdown *ret)
 	const json_t *containers = json_object_get(line, "containers");
 	const json_t *pods = json_object_get(line, "pods");
 	struct shutdown_status *s = &ret->status;
-	const char *mode = text_of(line, "mode");
+	int mode = words_find(&words_shutdown_mode, text_of(line, "mode"));
+	int state = words_find(&words_shutdown_state, text_of(line, "state"));
 
 	if (strcmp(text_of(line, "type"), "shutdown_status") != 0)
 		return -EBADMSG;
-	ret->off = strcmp(mode, "off") == 0;
-	if (!ret->off && (shutdown_mode_parse(mode, &ret->mode) < 0 ||
-			  shutdown_state_parse(text_of(line, "state"), &s->state) < 0))
+	ret->off = strcmp(text_of(line, "mode"), "off") == 0;
+	if (!ret->off && (mode < 0 || state < 0))
 		return -EBADMSG;
+	if (!ret->off) {
+		ret->mode = (enum shutdown_mode)mode;
+		s->state = (enum shutdown_state)state;
+	}
 	ret->at_ns = number_of(line, "boot_ns");
 	s->locked = json_is_true(json_object_get(line, "locked"));
 	s->going = json_is_true(json_object_get(line, "announced"));

@@ -392,7 +392,7 @@ static void add_phase(struct buf *out, const struct explain *e)
 	podobj_json_text(out, "message", e->status.message);
 	podobj_json_text(out, "api", e->pod->status.phase);
 	jsonw_str(out, "from", explain_from_name(e->from));
-	jsonw_str(out, "by_containers", podobj_phase_name(e->by_containers.phase));
+	jsonw_str(out, "by_containers", meta_phase_name(e->by_containers.phase));
 	jsonw_str(out, "rule", podphase_rule_name(e->by_containers.rule));
 	jsonw_str(out, "container", because ? because->container->name : NULL);
 	add_rules(out, e);

@@ -25,7 +25,6 @@ int parts_check_evidence(const struct member *m, const json_t *value, void *obje
 	OBJECT(type, "container", member, parts_container, KNOWN(type, member.known))
 #define SENDER(type, member) \
 	OBJECT(type, "sender", member, parts_sender, UNLESS(type, member.kind, SENDER_UNKNOWN))
-#define RESULT_UNKNOWN	     5
 #define RESULT(type, member) WORD(type, "result", member, result, .none = RESULT_UNKNOWN)
 #define SIGREF(type, key, member, ...) \
 	OBJECT(type, key, member, parts_sigref, KNOWN(type, member.known), __VA_ARGS__)

@@ -37,12 +37,12 @@ WORDS(boot_end, boot_end, enum boot_end, BOOT_END_COUNT)
 WORDS(boot_reason, boot_reason, enum boot_reason, BOOT_REASON_COUNT)
 WORDS(journal, boot_journal, enum boot_journal, BOOT_JOURNAL_COUNT)
 WORDS(ended_by, ended_by, enum ended_by, ENDED_COUNT)
-WORDS(via, via, enum via_how, VIA_COUNT)
+WORDS(via, via_how, enum via_how, VIA_COUNT)
 WORDS(disposition, disposition, enum disposition, DISPOSITION_COUNT)
 
 static const char *phase_word(unsigned int phase)
 {
-	const char *name = podobj_phase_name((enum meta_phase)phase);
+	const char *name = meta_phase_name((enum meta_phase)phase);
 
 	return *name ? name : NULL;
 }

@@ -117,38 +117,14 @@ static bool read_boot_id(const json_t *from, char ret[static BOOTLOG_ID_SIZE])
 	       strspn(ret, "0123456789abcdef-") == BOOTLOG_ID_SIZE - 1;
 }
 
-/* By the words of an enum of so many values. */
-static bool read_word(const json_t *from, const char *key, const char *(*name)(unsigned int),
-		      unsigned int count, uint32_t *ret)
+static bool read_word(const json_t *from, const char *key, const struct words *words, uint32_t *ret)
 {
 	const char *text = json_string_value(json_object_get(from, key));
+	int found = text ? words_find(words, text) : -1;
 
-	for (unsigned int i = 0; text && i < count; i++)
-		if (name(i) && strcmp(name(i), text) == 0) {
-			*ret = i;
-			return true;
-		}
-	return false;
-}
-
-static const char *mode_name(unsigned int mode)
-{
-	return shutdown_mode_name((enum shutdown_mode)mode);
-}
-
-static const char *action_name(unsigned int action)
-{
-	return shutdown_action_name((enum shutdown_action)action);
-}
-
-static const char *reason_name(unsigned int reason)
-{
-	return shutdown_reason_name((enum shutdown_reason)reason);
-}
-
-static const char *journal_name(unsigned int journal)
-{
-	return boot_journal_name((enum boot_journal)journal);
+	if (found >= 0)
+		*ret = (uint32_t)found;
+	return found >= 0;
 }
 
 static bool read_shutdown(const json_t *from, struct bootlog_shutdown *ret)
@@ -156,9 +132,9 @@ static bool read_shutdown(const json_t *from, struct bootlog_shutdown *ret)
 	const json_t *outcomes = json_object_get(from, "outcomes");
 	bool right = read_time(from, "announced_ns", &ret->announced_ns) &&
 		     read_time(from, "released_ns", &ret->released_ns) &&
-		     read_word(from, "mode", mode_name, SHUTDOWN_MODE_COUNT, &ret->mode) &&
-		     read_word(from, "action", action_name, SHUTDOWN_ACTION_COUNT, &ret->action) &&
-		     read_word(from, "reason", reason_name, SHUTDOWN_REASON_COUNT, &ret->reason);
+		     read_word(from, "mode", &words_shutdown_mode, &ret->mode) &&
+		     read_word(from, "action", &words_shutdown_action, &ret->action) &&
+		     read_word(from, "reason", &words_shutdown_reason, &ret->reason);
 
 	for (int i = 0; right && i < OUTCOME_COUNT; i++)
 		right = read_u64(outcomes, outcome_name((enum outcome)i), &ret->outcomes[i]);
@@ -202,7 +178,7 @@ static bool read_journal(const json_t *from, enum boot_journal *ret)
 
 	if (!value || json_is_null(value))
 		return true;
-	if (!read_word(from, "journal", journal_name, BOOT_JOURNAL_COUNT, &found))
+	if (!read_word(from, "journal", &words_boot_journal, &found))
 		return false;
 	*ret = (enum boot_journal)found;
 	return true;

@@ -571,12 +571,10 @@ int rec_options_write(struct buf *out, const struct engine_config *config)
 
 static void read_scope(const json_t *header, struct rec_options *ret)
 {
-	const char *name = json_string_value(json_object_get(header, "scope")), *known;
+	const char *name = json_string_value(json_object_get(header, "scope"));
+	int scope = name ? words_find(&words_engine_scope, name) : -1;
 
-	ret->engine.scope = SCOPE_CONTAINERS;
-	for (unsigned int i = 0; name && (known = engine_scope_name(i)); i++)
-		if (strcmp(name, known) == 0)
-			ret->engine.scope = i;
+	ret->engine.scope = scope < 0 ? SCOPE_CONTAINERS : (enum engine_scope)scope;
 }
 
 static void read_list(const json_t *header, const char *name, char **ret, size_t max)

@@ -46,7 +46,7 @@ static void add_facts(struct buf *out, const struct explain *e, const struct gri
 		buf_printf(&phase, ", %s", e->status.reason);
 	if (e->from == EXPLAIN_API)
 		buf_printf(&phase, ": the API has it, and nothing follows it (by containers %s)",
-			   podobj_phase_name(e->by_containers.phase));
+			   meta_phase_name(e->by_containers.phase));
 	else if (e->from == EXPLAIN_NO_NODE)
 		buf_adds(&phase, ": it is on no node, and no kubelet has it yet");
 	else if (e->from == EXPLAIN_DEADLINE)

@@ -477,7 +477,7 @@ static void say_state(struct buf *out, const struct record_discrepancy *r)
 		buf_adds(out, "does not list it");
 	} else {
 		buf_adds(out, "reports ");
-		add_known(out, podobj_phase_name(r->reported.phase));
+		add_known(out, meta_phase_name(r->reported.phase));
 		buf_adds(out, r->reported.ready == TRI_TRUE ? ", Ready" : "");
 	}
 	buf_printf(out, "; %s, containers that run: %u",
@@ -499,7 +499,7 @@ static void say_exit(struct buf *out, const struct record_discrepancy *r)
 static void add_state(struct buf *out, const struct record_discrepancy *r)
 {
 	add_number(out, "GRACED_REPORTED_LISTED", r->reported.listed);
-	add_field(out, "GRACED_REPORTED_PHASE", podobj_phase_name(r->reported.phase));
+	add_field(out, "GRACED_REPORTED_PHASE", meta_phase_name(r->reported.phase));
 	add_tri(out, "GRACED_REPORTED_READY", r->reported.ready);
 	add_number(out, "GRACED_POPULATED", r->kernel.populated);
 	add_number(out, "GRACED_RUNNING", r->kernel.running);
