@@ -56,7 +56,7 @@ static void end_kept_stop(struct kept_stop *stop)
 {
 	END(stop->last_from);
 	end_proc(&stop->init);
-	end_proc(&stop->forward_to);
+	end_proc(&stop->forward.to);
 	make_bool(&stop->over);
 	make_bool(&stop->guessed);
 	make_bool(&stop->late);
