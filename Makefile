@@ -301,7 +301,7 @@ portable: $(PORTABLE)
 check-programs: plain-programs asan-programs
 plain-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(DAEMON) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) \
 	$(BUILD)/vmlinux/all.o
-quick-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(HELPERS) $(BUILD)/tools/stack-check $(BUILD)/tools/settings \
+quick-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(HELPERS) $(BUILD)/tools/stack-check $(BUILD)/tools/settings $(BUILD)/tools/records \
 	$(BUILD)/tools/vmlinux-check $(BUILD)/vmlinux/all.o
 asan-programs:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable
