@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/cgroup/path.h"
 #include "core/names/meta.h"
+#include "core/pods/life.h"
 #include "graced/event.h"
 
 /* Enums are kept by their numbers: what changes those changes this. */
@@ -151,35 +153,68 @@ struct kept_signal {
 	bool deaf;		/* init was, to it */
 };
 
-/* A pod that is followed, as struct epod has it, and the worker's record of it. */
-struct kept_pod {
-	char uid[META_UID_MAX];
-	bool over;    /* it is followed no longer: nothing else in here counts */
-	uint32_t qos; /* enum cgpath_qos */
-	bool is_static, listed, was_listed;
-	uint32_t known; /* enum meta_pod_known, of the kubelet's word */
+/* As the kubelet had a pod last. */
+struct pod_reported {
+	uint32_t known; /* enum meta_pod_known */
 	uint32_t phase; /* enum meta_phase */
 	uint32_t end;	/* enum meta_end */
 	bool deleting;
 	uint64_t grace_ns, deletion_grace_ns;
 	int64_t deleted_wall_ns;
-	uint32_t stage, published;   /* enum pod_stage */
-	uint32_t trigger, empty_why; /* enum pod_trigger */
-	uint64_t trigger_ns, first_ns, since_ns, terminating_ns, concluded_ns;
-	bool held, by_kernel, is_orphan, between, terminating_between;
-	uint64_t stop_ns, exit_ns, empty_ns, removed_ns;
-	bool empty_seen, cgroups_over;
-	uint64_t ready_ns, unready_ns, heard_ns, gone_ns, truth_stop_ns;
-	uint32_t ready; /* enum record_tri */
-	bool lost, measured;
-	uint32_t open; /* bits of enum discrepancy */
-	uint64_t doubt_ns[KEPT_POD_DOUBTS];
-	/* The worker's; grace_s is 0 until it is terminating. */
-	uint64_t synced_ns, started_ns, worker_terminating_ns, worker_terminated_ns;
-	int64_t grace_s;
-	bool deleted, restart_requested, observed_runtime;
+};
+
+/* What is reported of a pod, compared with the kernel. Times are CLOCK_BOOTTIME, 0: not so. */
+struct pod_truth {
+	uint32_t ready;	     /* enum record_tri */
+	uint32_t open;	     /* reported, and not over: bits of enum discrepancy */
+	uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
+	uint64_t unready_ns; /* it was Ready, and since then is not */
+	uint64_t heard_ns;   /* when the answer came that said so */
+	uint64_t gone_ns;    /* not listed any more */
+	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
+	uint64_t since_ns[KEPT_POD_DOUBTS];
+	bool lost;     /* events about one of its containers were, the sandbox apart */
+	bool measured; /* how long it was Ready after that is over */
+};
+
+/* A pod that is followed. */
+struct pod_followed {
+	char uid[META_UID_MAX];
+	enum cgpath_qos qos;
+	bool is_static;
+	bool listed, was_listed;
+	struct pod_reported reported;
+	struct podlife life;
+	uint32_t published; /* enum pod_stage: the last that was reported */
+	uint32_t trigger; /* enum pod_trigger: of its stage, or of the one it is about to come to */
+	uint64_t trigger_ns;
+	bool between;		  /* trigger_ns is an answer's, and the one before was long ago */
+	bool terminating_between; /* terminating_ns likewise */
+	uint64_t first_ns;
+	uint64_t since_ns;
+	uint64_t terminating_ns;
+	uint64_t concluded_ns;
+	bool held;	       /* stage sync is not reported yet: its name is awaited */
+	bool by_kernel;	       /* its end was concluded; no source said so */
+	bool is_orphan;	       /* counted as one */
 	bool seen_in_shutdown; /* in the one under way: alive, and being stopped */
+	uint64_t empty_ns;     /* all its cgroups were empty, at the latest */
+	bool empty_seen;       /* they were at that moment */
+	uint32_t empty_why;    /* enum pod_trigger */
+	uint64_t stop_ns;      /* the first stop signal of those that may be the pod's end */
+	uint64_t exit_ns;      /* of the last container, the sandbox apart */
+	uint64_t removed_ns;
+	/* A shutdown of the node requested it, and its time ends then; EPOD_GIVEN_UNKNOWN: when is
+	 * not known; 0: no shutdown did. */
 	uint64_t given_until_ns;
+};
+
+struct kept_pod {
+	bool over;	   /* it is followed no longer: nothing else in here but the uid counts */
+	bool cgroups_over; /* what is made under its uid is another's */
+	bool observed_runtime; /* of older checkpoints */
+	SHARED(pod_followed, followed);
+	struct pod_truth truth;
 };
 
 /* How the kernel saw a container of a pod exit that a shutdown ends, as struct podtab_exit and
