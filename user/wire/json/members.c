@@ -263,10 +263,15 @@ void members_write_object(struct buf *out, const char *key, const struct member 
 void members_each(const struct member *members, const void *object, members_fn fn, void *userdata)
 {
 	for (const struct member *m = members; m->kind != MEMBER_END; m++) {
-		if ((m->there && !m->there(m, object)) || is_null(m, object))
+		bool is_object = m->kind == MEMBER_OBJECT || m->kind == MEMBER_INLINE;
+		bool wanted = m->field || m->attribute;
+
+		if (!(wanted || is_object) || (m->there && !m->there(m, object)) ||
+		    is_null(m, object))
 			continue;
-		fn(userdata, m, object);
-		if (m->kind == MEMBER_OBJECT || m->kind == MEMBER_INLINE)
+		if (wanted)
+			fn(userdata, m, object);
+		if (is_object)
 			members_each(m->members, place_of(m, object), fn, userdata);
 	}
 }

@@ -159,7 +159,8 @@ void members_write_object(struct buf *out, const char *key, const struct member 
 
 typedef void (*members_fn)(void *userdata, const struct member *m, const void *object);
 
-/* Calls fn for each member that is not null, and then for those of an object. */
+/* Calls fn for each member that is not null and is written as something else, too; those of an
+ * object come after it. */
 void members_each(const struct member *members, const void *object, members_fn fn, void *userdata);
 
 /* A member with one value, or with bits, as text: a bool is 1 or 0, words of bits have commas

@@ -619,9 +619,12 @@ static void add_exit(struct buf *out, const char *name, const struct record_exit
 
 	if (!exit->known)
 		return;
-	if (!signal)
-		buf_printf(out, "%s_CODE=%u\n", name, exit->status >> 8 & 0xff);
-	buf_printf(out, "%s_SIGNAL=%u\n", name, signal);
+	if (!signal) {
+		buf_adds(out, name);
+		add_number(out, "_CODE", exit->status >> 8 & 0xff);
+	}
+	buf_adds(out, name);
+	add_number(out, "_SIGNAL", signal);
 }
 
 static void add_member(void *userdata, const struct member *m, const void *object)
@@ -640,7 +643,8 @@ static void add_member(void *userdata, const struct member *m, const void *objec
 		add_field(out, m->field, sender->process.comm);
 		add_field(out, "GRACED_SENDER_KIND", sender_kind_name(sender->kind));
 	} else if ((text = members_text(m, object, &room)) && (*text || m->kind == MEMBER_BITS)) {
-		buf_printf(out, "%s=", m->field);
+		buf_adds(out, m->field);
+		buf_addc(out, '=');
 		add_text(out, text);
 		buf_addc(out, '\n');
 	}
