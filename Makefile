@@ -40,6 +40,8 @@ PKG_CONFIG := pkg-config
 PKGS     := libbpf libelf zlib libsystemd jansson yaml-0.1 libprotobuf-c
 WARNINGS := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
 HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+# A struct may have the members of another one (core/facts/saved.h).
+DIALECT  := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag
 MODE     := -O2 -g -ffunction-sections -fdata-sections $(HARDEN) -Werror
 
 # A variant is the same tree built a second time, into a directory of its own. Sanitizers make gcc
@@ -67,7 +69,7 @@ SKEL := $(GEN)/graced.skel.h
 # CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are the caller's, and come last.
 INCLUDES := -Iuser -Iinclude -I$(GEN)
 COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE $(CPPFLAGS) \
-	-std=gnu11 -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(ENTRY) $(CFLAGS)
+	$(DIALECT) -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(ENTRY) $(CFLAGS)
 LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
 # graced top has a screen where ncurses is there to be built with; it is loaded at run time.
 SCREEN := $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && \
@@ -270,7 +272,7 @@ $(BUILD)/tests/app/live/test_search: LDLIBS += $(call wrap,ring_drain kern_init_
 $(BUILD)/tests/wire/kernel/test_abi: | $(BUILD)/tests/wire/kernel/abi.bpf.o
 $(BUILD)/tests/wire/json/test_rows: | $(BUILD)/tests/wire/json/rows.bpf.o
 # It includes headers of libc, which ask which machine that is.
-$(BUILD)/tests/wire/json/rows.bpf.o: BPFFLAGS += -Iuser -D__$(if $(filter arm64,$(ARCH)),aarch64,x86_64)__ \
+$(BUILD)/tests/wire/json/rows.bpf.o: BPFFLAGS += $(DIALECT) -Iuser -D__$(if $(filter arm64,$(ARCH)),aarch64,x86_64)__ \
 	-isystem /usr/include/$(shell $(CC) -print-multiarch)
 
 $(BUILD)/tests/vectors: $(call objs,tests/kubelet/*.c) $(BUILD)/libtest.a $(libs-of-wire)
@@ -299,7 +301,7 @@ portable: $(PORTABLE)
 check-programs: plain-programs asan-programs
 plain-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(DAEMON) $(RUNTIME) $(HELPERS) $(TEST_BPF) $(TOOLS) \
 	$(BUILD)/vmlinux/all.o
-quick-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(HELPERS) $(BUILD)/tools/stack-check $(BUILD)/tools/settings \
+quick-programs: all $(UNIT) $(VECTORS) $(KERNEL) $(HELPERS) $(BUILD)/tools/stack-check $(BUILD)/tools/settings $(BUILD)/tools/records \
 	$(BUILD)/tools/vmlinux-check $(BUILD)/vmlinux/all.o
 asan-programs:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan VARIANT=asan portable

@@ -663,10 +663,8 @@ static __always_inline void kill_seen(struct signal_args *a, const __u64 *ctx, b
 	count_kill(a, for_init);
 }
 
-/*
- * OTHER for a signal to a process, a pointer, that is no init: if it may end it, or asks it to stop
- * while its container is stopped. A global function: the verifier goes through it once.
- */
+/* OTHER for a signal to a process, a pointer, that is no init: if it may end it, or asks it to stop
+ * while its container is stopped. A global function: the verifier goes through it once. */
 __noinline __u32 other_flag(__u64 task, __u64 watch_id, __u32 sig, __u32 result)
 {
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);
@@ -688,7 +686,7 @@ static __always_inline __u32 other_seen(const struct signal_args *a, const __u64
 	return other_flag(task, a->at.watch_id, a->sig, a->result);
 }
 
-/* That of a pid namespace which ends is a record of its PID 1 alone. */
+/* Not by the end of a pid namespace. */
 static __always_inline bool other_take(struct signal_args *a)
 {
 	if (!(a->flags & OTHER) || a->flags & (NOISY | GRACED_SIG_NS_TEARDOWN))

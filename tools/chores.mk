@@ -11,7 +11,7 @@ quick: deps
 walk: $(UNIT)
 	@BUILD='$(BUILD)' tools/check-run walk
 
-generated: $(BUILD)/graced $(BUILD)/tools/settings
+generated: $(BUILD)/graced $(BUILD)/tools/settings $(BUILD)/tools/records
 	tools/generate
 
 fmt:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One part of a file that tools/generate writes, from the rows of tools/settings.c, or from names and
-# texts of commands. The page has its settings where they are: a heading, the help, and the default,
+# One part of a file that tools/generate writes, from the rows of tools/settings.c or tools/records.c,
+# or from names and texts of commands. The page has its settings where they are: a heading, the help, and the default,
 # before what it says of a setting by itself.
 BEGIN { FS = "\t" }
 
@@ -119,6 +119,9 @@ part == "verdicts" { print ".It " $1 " Ta " $2 " Ta " $3 }
 
 part == "run-flags" && is_run() { flags = flags " -" $2 }
 part == "source-flags" && $1 ~ /^(names|cri|kubelet)\./ && $8 ~ / wait / { flags = flags " -" $2 }
+
+# Of one type of records.
+part == "fields-" $1 { wrap(substr($2, 2), ".It Cm ", " , ") }
 
 function value_of_yaml(text) {
 	return text ~ /^[*\[]|^[0-9]+\.[0-9]+$|[*=]/ ? "\"" text "\"" : text

@@ -53,7 +53,7 @@ _graced_read() { # COMMAND OPTION
 		[[ $2 == -* && ,$names, == *",${option#-},"* ]] && kind=$is words=$offered
 	done <<-'END'
 		# written by tools/generate: bash
-o,output words explain,shutdown,version table json
+o,output words explain,why,shutdown,version table json
 o,output words check table json npd
 o,output words trace,audit,pods,plan,log,resolve,replay table wide columns= json
 o,output words report table wide columns= json svg trace-event otlp
@@ -62,13 +62,14 @@ otlp-ca file report
 sort words audit,pods,plan,log,report,resolve
 no-headers flag trace,audit,pods,plan,log,report,resolve,replay
 color words trace,top,audit,pods,explain,plan,log,report,resolve,replay auto always never
-utc flag trace,top,log
-file file log,report
-journal-directory dir log,report
+utc flag trace,top,log,why
+file file log,why,report
+journal-directory dir log,why,report
 boot words report 0 -1
-boot words log 0 -1
-since,until words log,report today yesterday 10m 2h
-n,namespace,p,pod words trace,top,audit,pods,explain,log,report,replay
+boot words log,why 0 -1
+since,until words log,why,report today yesterday 10m 2h
+n,namespace words trace,top,audit,pods,explain,log,why,report,replay
+p,pod words trace,top,audit,pods,explain,log,report,replay
 c,container words trace,top,audit,log,replay
 s,signal signals trace,log,replay
 s,signal signal audit
@@ -77,6 +78,7 @@ outcome words trace,log,replay graceful terminated killed oom-killed crashed com
 signals flag trace,log,replay
 count words trace,replay
 count words log
+last words why 1
 duration words trace,top,record 10s 1m 10m 1h
 record file trace
 exit-zero flag audit
@@ -172,7 +174,7 @@ _graced() {
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		# written by tools/generate: commands-bash
-		_graced_words "trace top run audit pods explain plan log report shutdown resolve record replay wait check version --help"
+		_graced_words "trace top run audit pods explain plan why log report shutdown resolve record replay wait check version --help"
 		# written by tools/generate: the end
 		return
 	fi

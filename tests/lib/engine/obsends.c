@@ -56,7 +56,7 @@ static void end_kept_stop(struct kept_stop *stop)
 {
 	END(stop->last_from);
 	end_proc(&stop->init);
-	end_proc(&stop->forward_to);
+	end_proc(&stop->forward.to);
 	make_bool(&stop->over);
 	make_bool(&stop->guessed);
 	make_bool(&stop->late);
@@ -97,7 +97,7 @@ static void end_kept_pod(struct kept_pod *pod)
 	make_bool(&pod->is_static);
 	make_bool(&pod->listed);
 	make_bool(&pod->was_listed);
-	make_bool(&pod->deleting);
+	make_bool(&pod->reported.deleting);
 	make_bool(&pod->held);
 	make_bool(&pod->by_kernel);
 	make_bool(&pod->is_orphan);
@@ -105,10 +105,10 @@ static void end_kept_pod(struct kept_pod *pod)
 	make_bool(&pod->terminating_between);
 	make_bool(&pod->empty_seen);
 	make_bool(&pod->cgroups_over);
-	make_bool(&pod->lost);
-	make_bool(&pod->measured);
-	make_bool(&pod->deleted);
-	make_bool(&pod->restart_requested);
+	make_bool(&pod->truth.lost);
+	make_bool(&pod->truth.measured);
+	make_bool(&pod->life.deleted);
+	make_bool(&pod->life.restart_requested);
 	make_bool(&pod->observed_runtime);
 	make_bool(&pod->seen_in_shutdown);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about wire/json/rows: each member of a record's struct has a row, and graced-records(5)
- * lists the members that the rows have. The structs are read from the type information of
- * rows.bpf.o, which lies beside this program. */
+ * lists the members that the rows have. The structs are read from the
+ * type information of rows.bpf.o, which lies beside this program. */
 #include "wire/json/rows.h"
 
 #include <bpf/btf.h>
@@ -270,13 +270,12 @@ static bool is_heading(const char *text, const char *section)
 	return strncmp(text, section, n) == 0 && (!text[n] || strncmp(text + n, " (", 2) == 0);
 }
 
-/* The items of a section's outermost list. */
-static void add_listed(struct buf *out, const char *part, const char *section, bool all)
+/* The lines of a section of that part of the page. */
+static void add_section(struct buf *out, const char *part, const char *section)
 {
 	_cleanup_(cleanup_free) char *line = NULL;
 	FILE *page = fopen(PAGE, "r");
 	bool in_part = false, inside = false;
-	int depth = 0;
 	size_t room = 0;
 
 	assert_non_null(page);
@@ -286,12 +285,27 @@ static void add_listed(struct buf *out, const char *part, const char *section, b
 			in_part = strcmp(line + 4, part) == 0;
 		if (strncmp(line, ".Sh ", 4) == 0 || strncmp(line, ".Ss ", 4) == 0)
 			inside = in_part && line[2] == 's' && is_heading(line + 4, section);
-		depth += inside && strncmp(line, ".Bl", 3) == 0;
-		depth -= inside && strncmp(line, ".El", 3) == 0;
-		if (inside && depth == 1 && strncmp(line, ".It Cm ", 7) == 0)
-			add_words(out, line + 7, all);
+		if (inside)
+			buf_printf(out, "%s\n", line);
 	}
 	fclose(page);
+}
+
+/* The items of a section's outermost list. */
+static void add_listed(struct buf *out, const char *part, const char *section, bool all)
+{
+	_cleanup_(buf_free) struct buf text = {};
+	char *lines, *line;
+	int depth = 0;
+
+	add_section(&text, part, section);
+	lines = text.data;
+	while ((line = strsep(&lines, "\n"))) {
+		depth += strncmp(line, ".Bl", 3) == 0;
+		depth -= strncmp(line, ".El", 3) == 0;
+		if (depth == 1 && strncmp(line, ".It Cm ", 7) == 0)
+			add_words(out, line + 7, all);
+	}
 }
 
 static void check_listed(const char *part, const char *section, const struct member *members,
@@ -316,11 +330,54 @@ static void page(void **state)
 		check_listed("RECORDS", record_rows[i].name, record_rows[i].members, false);
 }
 
+/* --- parts of members -------------------------------------------------------------------------- */
+
+/* The page has them once, for all records that have such an object. */
+static bool is_shared(const struct member *members)
+{
+	return members == parts_pod || members == parts_container || members == parts_process ||
+	       members == parts_init || members == parts_named || members == parts_sender ||
+	       members == parts_sigref || members == parts_exited || members == parts_grace ||
+	       members == parts_evidence;
+}
+
+/* A name that stands in one of the page's lines, by itself. */
+static bool is_in(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)); at += n)
+		if (strchr(" .(", at[-1]) && (!at[n] || strchr(" .,;)\n", at[n])))
+			return true;
+	return false;
+}
+
+static void check_parts(const char *section, const struct member *members, const char *text)
+{
+	for (const struct member *m = members; m->kind != MEMBER_END; m++) {
+		if (m->key[0] && !is_common(m->key) && !is_in(text, m->key))
+			fail_msg("%s: the page lacks %s", section, m->key);
+		if (m->members && !is_shared(m->members))
+			check_parts(section, m->members, text);
+	}
+}
+
+static void parts(void **state)
+{
+	for (int i = RECORD_NONE + 1; i < RECORD_TYPE_COUNT; i++) {
+		_cleanup_(buf_free) struct buf text = {};
+
+		add_section(&text, "RECORDS", record_rows[i].name);
+		check_parts(record_rows[i].name, record_rows[i].members, buf_str(&text));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("each member of a record's struct has a row", structs),
 		CLAIM("graced-records(5) lists the members of each record in their order", page),
+		CLAIM("graced-records(5) has the members of a record's objects", parts),
 	};
 
 	return cmocka_run_group_tests_name("wire/json/rows", tests, load, unload);

@@ -125,7 +125,7 @@ static int print_one(const struct search *s, const struct found *found)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf out = {};
-	bool utc = s->options->table.utc;
+	struct grid_view view = screen_view(s->options);
 	struct record record;
 	int r = record_read(found->line, strlen(found->line), RECORDS_STOPS, &arena, &record);
 
@@ -134,9 +134,9 @@ static int print_one(const struct search *s, const struct found *found)
 	if (s->options->json)
 		r = why_json(&out, &record);
 	else if (s->name)
-		r = why_story(&out, &record, utc, screen_width());
+		r = why_story(&out, &record, &view);
 	else
-		r = why_line(&out, &record, utc, screen_width());
+		r = why_line(&out, &record, &view);
 	fputs(buf_str(&out), stdout);
 	return r;
 }

@@ -45,6 +45,7 @@ static int32_t local_offset(int64_t wall_s)
 struct grid_view screen_view(const struct options *options)
 {
 	const struct table_options *t = &options->table;
+	bool live = options->which == OPTIONS_TRACE || options->which == OPTIONS_WHY;
 
 	return (struct grid_view){
 		.width = screen_width(),
@@ -54,7 +55,7 @@ struct grid_view screen_view(const struct options *options)
 		.columns = t->columns,
 		.sort = t->sort,
 		/* The same recording gives the same bytes everywhere. */
-		.zone = options->which == OPTIONS_TRACE && !t->utc ? local_offset : NULL,
+		.zone = live && !t->utc ? local_offset : NULL,
 	};
 }
 

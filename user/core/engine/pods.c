@@ -305,7 +305,7 @@ static bool is_terminal(const struct epod *p)
 
 static struct podlife_update update_of(const struct pods *pods, const struct epod *p)
 {
-	const struct epod_reported *w = &p->reported;
+	const struct pod_reported *w = &p->reported;
 
 	return (struct podlife_update){
 		.deleting = w->deleting,

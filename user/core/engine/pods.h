@@ -19,30 +19,10 @@
 
 #define EPOD_GIVEN_UNKNOWN 1
 
-/* As the kubelet had it last. */
-struct epod_reported {
-	uint32_t known; /* enum meta_pod_known */
-	uint32_t phase; /* enum meta_phase */
-	uint32_t end;	/* enum meta_end */
-	bool deleting;
-	uint64_t grace_ns, deletion_grace_ns;
-	int64_t deleted_wall_ns;
-};
-
-/* What is reported of a pod, compared with the kernel. Times are CLOCK_BOOTTIME, 0: not so. */
 struct epod_truth {
 	struct deadline due; /* something may have held for long enough */
 	uint64_t list_ns;    /* when the newest answer about it was asked for */
-	enum record_tri ready;
-	uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
-	uint64_t unready_ns; /* it was Ready, and since then is not */
-	uint64_t heard_ns;   /* when the answer came that said so */
-	uint64_t gone_ns;    /* not listed any more */
-	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
-	bool lost;	     /* events about one of its containers were, the sandbox apart */
-	bool measured;	     /* how long it was Ready after that is over */
-	uint32_t open;	     /* reported, and not over: bits of enum discrepancy */
-	uint64_t since_ns[DISCREPANCY_STATES];
+	SHARED(pod_truth, saved);
 };
 
 /*
@@ -51,48 +31,16 @@ struct epod_truth {
  */
 struct epod {
 	TAILQ_ENTRY(epod) all, ready;
-	uint64_t key; /* hash of uid, the index */
-	char uid[META_UID_MAX];
-	enum cgpath_qos qos;
-	bool is_static;
-
-	bool listed, was_listed;
-	bool unconfirmed; /* listed before the restart, and not since */
-	bool kept;	  /* ... followed by it, and not looked at since */
-	bool changed;	  /* since it was kept last */
-	struct epod_reported reported;
-
-	struct podlife life;
+	uint64_t key;			/* hash of uid, the index */
+	SHARED(pod_followed, followed); /* what a checkpoint has of it */
+	bool unconfirmed;		/* listed before the restart, and not since */
+	bool kept;			/* ... followed by it, and not looked at since */
+	bool changed;			/* since it was kept last */
 	bool is_ready;
-	enum pod_stage published; /* the last that was reported */
-	enum pod_trigger trigger; /* of its stage, or of the one it is about to come to */
-	uint64_t trigger_ns;
-	bool between;		  /* trigger_ns is an answer's, and the one before was long ago */
-	bool terminating_between; /* terminating_ns likewise */
-	uint64_t first_ns;
-	uint64_t since_ns;
-	uint64_t terminating_ns;
-	bool held;			/* stage sync is not reported yet: its name is awaited */
 	uint8_t name_lapse, spec_lapse; /* enum names_lapse, while it has cgroups */
-	bool by_kernel;			/* its end was concluded; no source said so */
-	uint64_t concluded_ns;
-	bool reborn;	/* its cgroups live again: its record makes way to a new one */
-	bool is_orphan; /* counted as one */
-	/* As it was saved: seen alive in the shutdown under way, and being stopped. */
-	bool seen_in_shutdown;
-
-	uint64_t stop_ns; /* the first stop signal of those that may be the pod's end */
-	/* A shutdown of the node requested it, and its time ends then; EPOD_GIVEN_UNKNOWN: when is
-	 * not known; 0: no shutdown did. */
-	uint64_t given_until_ns;
-	uint64_t exit_ns;  /* of the last container, the sandbox apart */
-	uint64_t empty_ns; /* all its cgroups were, at the latest */
-	enum pod_trigger empty_why;
-	bool empty_seen; /* it was at that moment */
-	uint64_t removed_ns;
-	bool over; /* all its cgroups are; what is made under its uid is another's */
+	bool reborn; /* its cgroups live again: its record makes way to a new one */
+	bool over;   /* all its cgroups are; what is made under its uid is another's */
 	struct deadline unexplained; /* it is over, and the kubelet may still say why */
-
 	struct epod_truth truth;
 };
 

@@ -84,7 +84,7 @@ uint32_t pods_running(const struct pods *pods, const struct epod *p)
 /* The time that the API has is that at which the grace period is over. */
 uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p)
 {
-	const struct epod_reported *w = &p->reported;
+	const struct pod_reported *w = &p->reported;
 	int64_t at;
 
 	if (!w->deleting || !(w->known & META_POD_DELETION_GRACE) ||

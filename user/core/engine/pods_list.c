@@ -5,12 +5,12 @@
 #include "base/time.h"
 #include "core/engine/pods_priv.h"
 
-static struct epod_reported reported_of(const struct meta_pod *meta)
+static struct pod_reported reported_of(const struct meta_pod *meta)
 {
 	const uint32_t known =
 		meta->known & (META_POD_GRACE | META_POD_DELETING | META_POD_DELETION_GRACE);
 
-	return (struct epod_reported){
+	return (struct pod_reported){
 		.known = known,
 		.phase = meta->phase,
 		.end = meta->end,
@@ -21,7 +21,7 @@ static struct epod_reported reported_of(const struct meta_pod *meta)
 	};
 }
 
-static bool is_same_report(const struct epod_reported *a, const struct epod_reported *b)
+static bool is_same_report(const struct pod_reported *a, const struct pod_reported *b)
 {
 	return a->known == b->known && a->phase == b->phase && a->end == b->end &&
 	       a->deleting == b->deleting && a->grace_ns == b->grace_ns &&
@@ -130,7 +130,7 @@ static enum cgpath_qos qos_of(uint32_t qos)
 static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_ns)
 {
 	struct epod *p = pods_want(pods, meta->uid, at_ns);
-	const struct epod_reported reported = reported_of(meta);
+	const struct pod_reported reported = reported_of(meta);
 	enum epod_update how = EPOD_UPDATE;
 	const struct pod *pod;
 	uint64_t before_ns;

@@ -170,15 +170,13 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 		r->latency_ns = stop->exit_ns - stop_asked_ns(stop);
 	fill_requests(r, stop);
 	r->grace = stop->grace;
-	r->deliver_ns = stop->deliver_ns;
-	r->reap_ns = stop->reap_ns;
+	r->seen = stop->seen;
 	r->pod_terminating = stops_pod_terminating(stops, stop);
 	fill_forward(&r->forward, stop);
 	fill_holder(&r->held_by, stop);
 	r->collateral_kills = since(stop->counts.collateral, stop->base.collateral);
 	r->oom_kills = since(stop->counts.oom_kills, stop->base.oom_kills);
 	r->oom_kills_unknown = stop->unseen_lapsed;
-	r->empty_ns = stop->empty_ns;
 }
 
 /* For an unseen exit only the runtime's OOMKilled is trusted. */

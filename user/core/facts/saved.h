@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/cgroup/path.h"
 #include "core/names/meta.h"
+#include "core/pods/life.h"
 #include "graced/event.h"
 
 /* Enums are kept by their numbers: what changes those changes this. */
@@ -38,36 +40,95 @@ struct kept_cgroup {
 	char path[KEPT_PATH_MAX]; /* "": not known */
 };
 
-/* The life of a container's init, or service's main process, as struct stop has it. */
+/* A struct of that name whose members are those of the struct around it, too: what both a live
+ * object and its checkpoint have, and one assignment copies. */
+#define SHARED(type, name)        \
+	union {                   \
+		struct type name; \
+		struct type;      \
+	}
+
+/*
+ * What is seen of a stop as it goes: struct stop, its checkpoint and its record have a member for
+ * each row, and the checkpoint has it by that name.
+ */
+#define STOP_SEEN(ROW)                                                               \
+	ROW(UINT, uint64_t, empty_ns)	/* its cgroup was empty; 0: not yet */       \
+	ROW(UINT, uint64_t, deliver_ns) /* init took its stop signal; 0: not seen */ \
+	ROW(UINT, uint64_t, reap_ns)	/* its parent waited for it; 0: not seen */
+
+struct stop_seen {
+#define STOP_SEEN_MEMBER(kind, type, name) type name;
+	STOP_SEEN(STOP_SEEN_MEMBER)
+};
+
+/* The first signal that init sent to another process of its container after it was asked to stop. */
+struct stop_forward {
+	uint32_t count; /* how many were recorded; 0: none */
+	uint32_t number;
+	int32_t result;
+	uint64_t at_ns;
+	struct graced_proc to;
+};
+
+/* The life of a container's init, or service's main process. */
+struct stop_life {
+	struct graced_proc init;
+	uint64_t since_ns; /* when init was reported to be it; 0: not yet */
+	uint32_t rank;	   /* enum graced_init_rank */
+	bool guessed;	   /* by its age when attaching late, or as it never exec'd */
+	bool late;	   /* it ran before signals to it were recorded */
+	bool init_unseen;  /* processes ran in its cgroup, and none was found to be init */
+	bool deaf;
+	uint32_t hearing;      /* enum stop_hearing */
+	uint64_t request_sigs; /* stop-set signals sent in the request */
+	uint64_t request_suppressed;
+	uint64_t unsure_ns; /* a stop signal of a sender that cannot be known came last; 0: never */
+	uint32_t oom;	    /* enum oom_level */
+	bool oom_victim;
+	bool exit_seen;
+	uint32_t status;
+	uint64_t exit_ns;
+	SHARED(stop_seen, seen);
+	struct graced_counts base; /* when this init's life began */
+	struct graced_counts counts;
+	/* What a node shutdown gives this stop, the least so far, 0: nothing; in force until it
+	 * ends, whatever becomes of the shutdown. */
+	uint64_t given_ns;
+	bool given_unknown;    /* a shutdown may give it less than its own, which is not known */
+	bool takes_others;     /* others were left in the pid namespace that ended with it */
+	bool reported_unnamed; /* reported while the path of its cgroup was not known */
+	bool record_lost;      /* one about it was lost, whatever the counts say */
+	bool shed;	       /* less was recorded of it at some time of this init's life */
+	bool restarted;	       /* the daemon was, between its begin and its verdict */
+	bool blind;	       /* ... and init ran then: signals to it may have gone unseen */
+	bool moved;	       /* init was moved and lived on; saved of one that was reported */
+	bool again;	       /* that was reported, and it came back later */
+	struct stop_forward forward;
+};
+
 struct kept_stop {
 	uint64_t id;	/* of its cgroup */
 	bool over;	/* the cgroup is gone, and all is reported: nothing else in here counts */
 	uint32_t state; /* enum stop_state */
-	uint32_t rank;	/* enum graced_init_rank */
-	struct graced_proc init;
-	bool guessed, late, deaf, init_unseen;
-	uint64_t request_sigs;
-	uint64_t request_suppressed;
+	SHARED(stop_life, life);
 	/* The relation (enum relation, as a digit) of the last signal of number 1, 2, ... that
 	 * acted; what is missing at the end is none. */
 	char last_from[65];
-	bool oom_victim;
-	uint32_t oom; /* enum oom_level */
-	bool exit_seen;
-	uint32_t status;
-	uint64_t exit_ns, empty_ns, deliver_ns, reap_ns, unsure_ns, since_ns;
-	struct graced_counts base, counts;
-	uint32_t forwards, forward_number;
-	int32_t forward_result;
-	uint64_t forward_ns;
-	struct graced_proc forward_to;
-	bool takes_others, reported_unnamed, record_lost, shed;
-	uint32_t hearing; /* enum stop_hearing */
-	uint64_t given_ns;
-	bool given_unknown;
-	bool restarted, blind; /* another restart was in its life before */
-	bool not_reaped;       /* reported as held, and so it still is */
-	bool moved, again;     /* as struct stop has them; moved: in one that was reported */
+	bool not_reaped; /* reported as held, and so it still is */
+};
+
+/* A signal to init, and what became of it. */
+struct stop_sent {
+	uint32_t number;
+	int32_t result;
+	uint32_t flags;
+	uint64_t at_ns;
+	uint64_t taken_ns;   /* init took it, by a handler; 0: not seen */
+	uint64_t dropped_ns; /* ... or the kernel dropped it then, by the action in flags; 0: not */
+	bool passed;	     /* it is not queued any more, and what became of it was not seen */
+	bool inferred;	     /* a candidate: only what followed makes it the request */
+	char target_comm[GRACED_COMM_LEN]; /* the init's name then */
 };
 
 /* A signal that counts in the life that was fed last for the cgroup. */
@@ -78,19 +139,11 @@ struct kept_signal {
 	bool other;  /* a request beside the one that counts */
 	/* Neither of the two: the request. Both: the candidate, which a program that does not know
 	 * candidates refuses. Kill and other: the SIGKILL to init's keeper. */
-	uint32_t number;
-	int32_t result;
-	uint32_t flags;
-	uint64_t at_ns;
+	SHARED(stop_sent, sent);
 	uint32_t kind, relation; /* enum sender_kind, enum relation: as judged then */
 	struct graced_proc sender;
 	char ancestors[GRACED_ANCESTORS][GRACED_COMM_LEN];
-	uint64_t exec_ns; /* of the request: as struct stop has it */
-	/* As struct stop_signal has them, like the next three. */
-	uint64_t taken_ns, dropped_ns;
-	bool passed;
-	bool inferred;
-	char target_comm[GRACED_COMM_LEN];
+	uint64_t exec_ns;  /* of the request: as struct stop has it */
 	uint32_t n_others; /* of a request beside the one that counts: how many there were */
 	uint32_t hearing;  /* STOP_SHELL, or 0 */
 	/* The candidate's, as in struct stop_candidate. */
@@ -100,35 +153,68 @@ struct kept_signal {
 	bool deaf;		/* init was, to it */
 };
 
-/* A pod that is followed, as struct epod has it, and the worker's record of it. */
-struct kept_pod {
-	char uid[META_UID_MAX];
-	bool over;    /* it is followed no longer: nothing else in here counts */
-	uint32_t qos; /* enum cgpath_qos */
-	bool is_static, listed, was_listed;
-	uint32_t known; /* enum meta_pod_known, of the kubelet's word */
+/* As the kubelet had a pod last. */
+struct pod_reported {
+	uint32_t known; /* enum meta_pod_known */
 	uint32_t phase; /* enum meta_phase */
 	uint32_t end;	/* enum meta_end */
 	bool deleting;
 	uint64_t grace_ns, deletion_grace_ns;
 	int64_t deleted_wall_ns;
-	uint32_t stage, published;   /* enum pod_stage */
-	uint32_t trigger, empty_why; /* enum pod_trigger */
-	uint64_t trigger_ns, first_ns, since_ns, terminating_ns, concluded_ns;
-	bool held, by_kernel, is_orphan, between, terminating_between;
-	uint64_t stop_ns, exit_ns, empty_ns, removed_ns;
-	bool empty_seen, cgroups_over;
-	uint64_t ready_ns, unready_ns, heard_ns, gone_ns, truth_stop_ns;
-	uint32_t ready; /* enum record_tri */
-	bool lost, measured;
-	uint32_t open; /* bits of enum discrepancy */
-	uint64_t doubt_ns[KEPT_POD_DOUBTS];
-	/* The worker's; grace_s is 0 until it is terminating. */
-	uint64_t synced_ns, started_ns, worker_terminating_ns, worker_terminated_ns;
-	int64_t grace_s;
-	bool deleted, restart_requested, observed_runtime;
+};
+
+/* What is reported of a pod, compared with the kernel. Times are CLOCK_BOOTTIME, 0: not so. */
+struct pod_truth {
+	uint32_t ready;	     /* enum record_tri */
+	uint32_t open;	     /* reported, and not over: bits of enum discrepancy */
+	uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
+	uint64_t unready_ns; /* it was Ready, and since then is not */
+	uint64_t heard_ns;   /* when the answer came that said so */
+	uint64_t gone_ns;    /* not listed any more */
+	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
+	uint64_t since_ns[KEPT_POD_DOUBTS];
+	bool lost;     /* events about one of its containers were, the sandbox apart */
+	bool measured; /* how long it was Ready after that is over */
+};
+
+/* A pod that is followed. */
+struct pod_followed {
+	char uid[META_UID_MAX];
+	enum cgpath_qos qos;
+	bool is_static;
+	bool listed, was_listed;
+	struct pod_reported reported;
+	struct podlife life;
+	uint32_t published; /* enum pod_stage: the last that was reported */
+	uint32_t trigger; /* enum pod_trigger: of its stage, or of the one it is about to come to */
+	uint64_t trigger_ns;
+	bool between;		  /* trigger_ns is an answer's, and the one before was long ago */
+	bool terminating_between; /* terminating_ns likewise */
+	uint64_t first_ns;
+	uint64_t since_ns;
+	uint64_t terminating_ns;
+	uint64_t concluded_ns;
+	bool held;	       /* stage sync is not reported yet: its name is awaited */
+	bool by_kernel;	       /* its end was concluded; no source said so */
+	bool is_orphan;	       /* counted as one */
 	bool seen_in_shutdown; /* in the one under way: alive, and being stopped */
+	uint64_t empty_ns;     /* all its cgroups were empty, at the latest */
+	bool empty_seen;       /* they were at that moment */
+	uint32_t empty_why;    /* enum pod_trigger */
+	uint64_t stop_ns;      /* the first stop signal of those that may be the pod's end */
+	uint64_t exit_ns;      /* of the last container, the sandbox apart */
+	uint64_t removed_ns;
+	/* A shutdown of the node requested it, and its time ends then; EPOD_GIVEN_UNKNOWN: when is
+	 * not known; 0: no shutdown did. */
 	uint64_t given_until_ns;
+};
+
+struct kept_pod {
+	bool over;	   /* it is followed no longer: nothing else in here but the uid counts */
+	bool cgroups_over; /* what is made under its uid is another's */
+	bool observed_runtime; /* of older checkpoints */
+	SHARED(pod_followed, followed);
+	struct pod_truth truth;
 };
 
 /* How the kernel saw a container of a pod exit that a shutdown ends, as struct podtab_exit and

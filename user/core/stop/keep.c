@@ -44,43 +44,8 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 {
 	*ret = (struct kept_stop){
 		.state = stop->state,
-		.rank = stop->rank,
-		.init = stop->init,
-		.guessed = stop->guessed,
-		.late = stop->late,
-		.init_unseen = stop->init_unseen,
-		.deaf = stop->deaf,
-		.request_sigs = stop->request_sigs,
-		.request_suppressed = stop->request_suppressed,
-		.oom_victim = stop->oom_victim,
-		.oom = stop->oom,
-		.exit_seen = stop->exit_seen,
-		.status = stop->status,
-		.exit_ns = stop->exit_ns,
-		.empty_ns = stop->empty_ns,
-		.deliver_ns = stop->deliver_ns,
-		.reap_ns = stop->reap_ns,
-		.unsure_ns = stop->unsure_ns,
-		.since_ns = stop->since_ns,
-		.base = stop->base,
-		.counts = stop->counts,
-		.forwards = stop->forward.count,
-		.forward_number = stop->forward.number,
-		.forward_result = stop->forward.result,
-		.forward_ns = stop->forward.at_ns,
-		.forward_to = stop->forward.to,
-		.takes_others = stop->takes_others,
-		.reported_unnamed = stop->reported_unnamed,
-		.record_lost = stop->record_lost,
-		.shed = stop->shed,
-		.restarted = stop->restarted,
-		.blind = stop->blind,
-		.hearing = stop->hearing,
-		.given_ns = stop->given_ns,
-		.given_unknown = stop->given_unknown,
+		.life = stop->life,
 		.not_reaped = stop_is_held(stop),
-		.moved = stop->moved,
-		.again = stop->again,
 	};
 	write_last_from(stop, ret->last_from);
 }
@@ -120,15 +85,8 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 		.kill = which == STOP_KEPT_KILL || which == STOP_KEPT_KEEPER,
 		.inside = which == STOP_KEPT_INSIDE,
 		.other = which >= STOP_KEPT_OTHER || which == STOP_KEPT_KEEPER,
-		.number = s->number,
-		.result = s->result,
-		.flags = s->flags,
-		.at_ns = s->at_ns,
-		.taken_ns = s->taken_ns,
-		.dropped_ns = s->dropped_ns,
+		.sent = s->sent,
 		.exec_ns = which == STOP_KEPT_REQUEST ? stop->exec_ns : 0,
-		.passed = s->passed,
-		.inferred = s->inferred,
 		.n_others = which >= STOP_KEPT_OTHER ? stop->aside->n_others : 0,
 		.hearing = s->shell ? STOP_SHELL : 0,
 		.kind = s->sender.kind,
@@ -137,7 +95,6 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 		.mind_pid = s->sender.mind.pid,
 		.mind_start_ns = s->sender.mind.start_ns,
 	};
-	memcpy(ret->target_comm, s->target_comm, sizeof(ret->target_comm));
 	memcpy(ret->ancestors, s->sender.ancestors, sizeof(ret->ancestors));
 	if (which == STOP_KEPT_CANDIDATE)
 		keep_candidate(&stop_aside_of(stop)->candidate, ret);
@@ -170,43 +127,12 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.state = (enum stop_state)kept->state,
 		.node = stop->node,
 		.wake = stop->wake,
-		.init = kept->init,
-		.rank = kept->rank,
-		.guessed = kept->guessed,
-		.late = kept->late,
-		.init_unseen = kept->init_unseen,
-		.request_sigs = kept->request_sigs,
-		.request_suppressed = kept->request_suppressed,
-		.deaf = kept->deaf,
-		.oom_victim = kept->oom_victim,
-		.oom = (enum oom_level)kept->oom,
-		.exit_seen = kept->exit_seen,
-		.status = kept->status,
-		.exit_ns = kept->exit_ns,
-		.empty_ns = kept->empty_ns,
-		.deliver_ns = kept->deliver_ns,
-		.reap_ns = kept->reap_ns,
-		.unsure_ns = kept->unsure_ns,
-		.since_ns = kept->since_ns,
-		.base = kept->base,
-		.counts = kept->counts,
+		.life = kept->life,
 		.before = kept->counts,
-		.forward = {kept->forwards, kept->forward_number, kept->forward_result,
-			    kept->forward_ns, kept->forward_to},
-		.takes_others = kept->takes_others,
-		.reported_unnamed = kept->reported_unnamed,
-		.record_lost = kept->record_lost,
-		.shed = kept->shed,
-		.restarted = kept->restarted,
-		.blind = kept->blind,
-		.hearing = kept->hearing,
-		.given_ns = kept->given_ns,
-		.given_unknown = kept->given_unknown,
-		.moved = kept->moved && is_over(kept),
-		.again = kept->again,
 		.held = kept->not_reaped && is_over(kept) ? STOP_HELD : STOP_HELD_UNASKED,
 		.kept = true,
 	};
+	stop->moved &= is_over(kept);
 	read_last_from(kept->last_from, stop);
 	return 0;
 }
@@ -306,14 +232,7 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 		return -ENOMEM;
 	*s = (struct stop_signal){
 		.seen = true,
-		.number = kept->number,
-		.result = kept->result,
-		.flags = kept->flags,
-		.at_ns = kept->at_ns,
-		.taken_ns = kept->taken_ns,
-		.dropped_ns = kept->dropped_ns,
-		.passed = kept->passed,
-		.inferred = kept->inferred,
+		.sent = kept->sent,
 		.shell = kept->hearing & STOP_SHELL,
 		.sender.kind = (enum sender_kind)kept->kind,
 		.sender.relation = (enum relation)kept->relation,
@@ -321,7 +240,6 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 		.sender.mind = mind_kept(kept),
 		.sender.node = from ? cgnode_ref(from) : NULL,
 	};
-	memcpy(s->target_comm, kept->target_comm, sizeof(s->target_comm));
 	memcpy(s->sender.ancestors, kept->ancestors, sizeof(kept->ancestors));
 	if (which == STOP_KEPT_REQUEST)
 		stop->exec_ns = kept->exec_ns;

@@ -177,8 +177,7 @@ struct record_stop {
 	struct grace grace;
 	struct record_forward forward;
 	struct record_holder held_by;
-	uint64_t deliver_ns; /* init took its stop signal; 0: not seen */
-	uint64_t reap_ns;    /* its parent waited for it; 0: not seen */
+	SHARED(stop_seen, seen);
 	enum record_tri pod_terminating;
 	enum outcome outcome;
 	enum cause cause;
@@ -190,7 +189,6 @@ struct record_stop {
 	uint64_t collateral_kills;
 	uint64_t oom_kills;
 	bool oom_kills_unknown; /* more may have gone unseen, and no gap says so */
-	uint64_t empty_ns;	/* 0: not empty yet */
 	uint32_t gaps;		/* bits 1 << enum gap; 0 is complete evidence */
 };
 

@@ -38,17 +38,9 @@ enum stop_event {
 
 struct stop_signal {
 	bool seen;
-	uint32_t number;
-	int32_t result;
-	uint32_t flags;
-	uint64_t at_ns;
-	uint64_t taken_ns;   /* init took it, by a handler; 0: not seen */
-	uint64_t dropped_ns; /* ... or the kernel dropped it then, by the action in flags; 0: not */
-	bool passed;	     /* it is not queued any more, and what became of it was not seen */
-	bool inferred;	     /* a candidate: only what followed makes it the request */
-	bool shell;	     /* init was a shell then */
-	char target_comm[GRACED_COMM_LEN]; /* the init's name then */
-	struct sender sender;		   /* holds a reference while seen */
+	bool shell; /* init was a shell then */
+	SHARED(stop_sent, sent);
+	struct sender sender; /* holds a reference while seen */
 };
 
 /* SIGTERM, SIGINT, SIGQUIT, SIGRTMIN+3: what stops a container whose own signal is not known. */
@@ -80,15 +72,6 @@ struct stop_aside {
 	/* As in struct obs_probe. */
 	struct graced_proc holder, holder_parent;
 	struct stop_signal keeper; /* the SIGKILL that ended init's keeper */
-};
-
-/* The first signal that init sent to another process of its container after it was asked to stop. */
-struct stop_forward {
-	uint32_t count; /* how many were recorded; 0: none */
-	uint32_t number;
-	int32_t result;
-	uint64_t at_ns;
-	struct graced_proc to;
 };
 
 /* How the request and what init made of it went, in struct stop's hearing. */
@@ -130,15 +113,10 @@ struct stop {
 	enum stop_state state;
 	struct cgnode *node; /* a reference; NULL: a process outside every container */
 
-	struct graced_proc init;
-	struct graced_proc former; /* was it before, in this cgroup; pid 0: none was */
-	uint64_t since_ns;	   /* when init was reported to be it; 0: not yet */
-	uint32_t rank;		   /* enum graced_init_rank */
+	SHARED(stop_life, life);   /* what a checkpoint has of it */
+	struct graced_proc former; /* was init before, in this cgroup; pid 0: none was */
 	uint32_t keeper_pid;	   /* as in graced_init; 0: it has none, or that is not known */
-	bool guessed;		   /* by its age when attaching late, or as it never exec'd */
-	bool late;		   /* it ran before signals to it were recorded */
 	bool there;		   /* its cgroup was, and has not run empty since */
-	bool init_unseen;	   /* processes ran in its cgroup, and none was found to be init */
 	uint64_t unseen_ns;	   /* a look found what no record said, see stops_on_counts() */
 	bool unseen_asked;	   /* ... and the second look was asked for */
 	bool empty_due;	  /* a look found it empty, the record of that is in the ring or lost */
@@ -147,56 +125,24 @@ struct stop {
 	struct stop_signal request;
 	struct stop_aside *aside;    /* owned; NULL: there is none */
 	struct processes *processes; /* those beside init, owned; NULL: none is known */
-	uint64_t request_sigs;	     /* stop-set signals sent in it */
-	uint32_t hearing;	     /* enum stop_hearing */
-	bool deaf;
 	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
 	uint64_t unsure_from;  /* bits n-1: of before the restart, so that it may not be the last */
-
-	/* A stop signal of a sender that cannot be known came last; 0: never. */
-	uint64_t unsure_ns;
-
-	bool oom_victim;
-	enum oom_level oom;
-
-	bool exit_seen;
-	uint32_t status;
-	uint64_t exit_ns;
-	uint64_t empty_ns;	   /* 0: not empty */
-	struct graced_counts base; /* when this init's life began */
-	struct graced_counts counts;
 	struct graced_counts before; /* what was counted before the daemon was restarted */
-	uint64_t request_suppressed;
 
-	struct grace grace; /* as reported last */
-	/* What a node shutdown gives this stop, the least so far, 0: nothing; in force until it
-	 * ends, whatever becomes of the shutdown. */
-	uint64_t given_ns;
-	bool given_unknown; /* a shutdown may give it less than its own, which is not known */
-	struct stop_forward forward;
-	uint64_t deliver_ns;   /* init took its stop signal; 0: not seen */
+	struct grace grace;    /* as reported last */
 	uint64_t exec_ns;      /* init exec'd last, since it is the init; 0: never */
-	uint64_t reap_ns;      /* its parent waited for it; 0: not seen */
 	uint64_t asked_ns;     /* counts were asked for; 0: not */
 	uint64_t looked_ns;    /* when signalled_ns was so; 0: it is not known */
 	uint64_t signalled_ns; /* others than init were last asked to stop, or ended; 0: never */
-	bool takes_others;     /* others were left in the pid namespace that ended with it */
 	enum stop_held held;
-	bool reported_unnamed; /* reported while the path of its cgroup was not known */
-	bool base_known;       /* scope all: base is that of its first signal */
-	bool record_lost;      /* one about it was lost, whatever the counts say */
-	uint64_t left_ns;      /* init was moved, and its cgroup is empty; 0: it was not */
-	bool moved;	       /* ... and lived on */
-	bool again;	       /* that was reported, and it came back later */
-	bool probed;	       /* init was found gone without an exit record */
-	bool shedding;	       /* less is recorded of it now */
-	bool shed;	       /* ... or was, at some time of this init's life */
-	bool restarted;	       /* the daemon was, between its begin and its verdict */
-	bool blind;	       /* ... and init ran then: signals to it may have gone unseen */
-	bool unseen_lapsed;    /* late or blind, so long ago that no verdict can depend on it */
-	bool kept;	       /* it was, and init was not found since */
-	struct deadline wake;  /* lapse, or the bound on waiting */
+	bool base_known;      /* scope all: base is that of its first signal */
+	uint64_t left_ns;     /* init was moved, and its cgroup is empty; 0: it was not */
+	bool probed;	      /* init was found gone without an exit record */
+	bool shedding;	      /* less is recorded of it now */
+	bool unseen_lapsed;   /* late or blind, so long ago that no verdict can depend on it */
+	bool kept;	      /* it was, and init was not found since */
+	struct deadline wake; /* lapse, or the bound on waiting */
 	uint64_t gone_ns; /* since when its cgroup is gone while its verdict or reap is due; 0: not */
 	struct stop *next_over; /* of those that end with this step */
 };

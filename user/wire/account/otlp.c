@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/version.h"
 #include "wire/account/text.h"
+#include "wire/json/rows.h"
 #include "wire/json/writer.h"
 
 #define KIND_INTERNAL 1
@@ -106,6 +107,23 @@ static void add_bool(struct buf *out, const char *key, bool value)
 {
 	begin_attribute(out, key);
 	jsonw_bool(out, "boolValue", value);
+	end_attribute(out);
+}
+
+static void add_member(void *userdata, const struct member *m, const void *object)
+{
+	_cleanup_(buf_free) struct buf room = {};
+	bool is_text = m->kind == MEMBER_TEXT || m->kind == MEMBER_WORD;
+	const char *text = m->attribute ? members_text(m, object, &room) : NULL;
+	struct buf *out = userdata;
+
+	if (!text)
+		return;
+	begin_attribute(out, m->attribute);
+	if (m->kind == MEMBER_BOOL || m->kind == MEMBER_TRI)
+		jsonw_bool(out, "boolValue", *text == '1');
+	else
+		jsonw_str(out, is_text ? "stringValue" : "intValue", text);
 	end_attribute(out);
 }
 
@@ -372,7 +390,7 @@ static void add_attributes(struct spans *s, const struct account_stop *stop)
 	add_signal(out, of);
 	add_text(out, "graced.outcome", outcome_name(of->outcome));
 	add_text(out, "graced.cause", stop->unrecorded ? NULL : cause_name(of->cause));
-	add_text(out, "graced.reason", unheard_name(of->reason));
+	members_each(record_rows[RECORD_STOP].members, of, add_member, out);
 	account_text_gaps(&gaps, of->gaps);
 	add_text(out, "graced.gaps", gaps.len ? buf_str(&gaps) : NULL);
 	add_int(out, "process.exit.code", account_code(&of->exit) >= 0, account_code(&of->exit));

@@ -94,10 +94,15 @@ static void put_uint(struct buf *out, const struct member *m, uint64_t value)
 	buf_add_u64(out, value);
 }
 
+static int64_t int_at(const struct member *m, const void *object)
+{
+	return m->size == sizeof(int64_t) ? SEEN(int64_t, m) : SEEN(int32_t, m);
+}
+
 static void put_int(struct buf *out, const struct member *m, const void *object)
 {
 	put_key(out, m);
-	buf_add_i64(out, m->size == sizeof(int64_t) ? SEEN(int64_t, m) : SEEN(int32_t, m));
+	buf_add_i64(out, int_at(m, object));
 }
 
 static void put_texts(struct buf *out, const struct member *m, const void *object)
@@ -251,6 +256,70 @@ void members_write_object(struct buf *out, const char *key, const struct member 
 	jsonw_object(out, key);
 	members_write(out, members, object);
 	jsonw_object_end(out);
+}
+
+/* --- other forms ------------------------------------------------------------------------------- */
+
+void members_each(const struct member *members, const void *object, members_fn fn, void *userdata)
+{
+	for (const struct member *m = members; m->kind != MEMBER_END; m++) {
+		bool is_object = m->kind == MEMBER_OBJECT || m->kind == MEMBER_INLINE;
+		bool wanted = m->field || m->attribute;
+
+		if (!(wanted || is_object) || (m->there && !m->there(m, object)) ||
+		    is_null(m, object))
+			continue;
+		if (wanted)
+			fn(userdata, m, object);
+		if (is_object)
+			members_each(m->members, place_of(m, object), fn, userdata);
+	}
+}
+
+static void add_words(struct buf *out, const struct member *m, uint32_t bits)
+{
+	for (unsigned int i = 0; i < m->words->n; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		if (out->len)
+			buf_addc(out, ',');
+		buf_adds(out, m->words->word(i));
+	}
+}
+
+const char *members_text(const struct member *m, const void *object, struct buf *room)
+{
+	char time[RFC3339_SIZE];
+
+	buf_reset(room);
+	switch ((enum member_kind)m->kind) {
+	case MEMBER_TEXT:
+		return SEEN(char *, m);
+	case MEMBER_WORD:
+		return m->words->word(SEEN(uint32_t, m));
+	case MEMBER_BOOL:
+		return SEEN(bool, m) ? "1" : "0";
+	case MEMBER_TRI:
+		return SEEN(enum record_tri, m) == TRI_TRUE ? "1" : "0";
+	case MEMBER_UINT:
+		buf_add_u64(room, number_at(object, m->at, m->size));
+		break;
+	case MEMBER_INT:
+		buf_add_i64(room, int_at(m, object));
+		break;
+	case MEMBER_SPAN:
+		buf_add_u64(room, SEEN(uint64_t, m) - number_at(object, m->of, sizeof(uint64_t)));
+		break;
+	case MEMBER_BITS:
+		add_words(room, m, SEEN(uint32_t, m));
+		break;
+	case MEMBER_WALL:
+		buf_adds(room, rfc3339_format(SEEN(int64_t, m), time));
+		break;
+	default:
+		return NULL;
+	}
+	return buf_str(room);
 }
 
 /* --- reading ----------------------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The members of an object as rows: name, type and place in a struct. By its rows an object is
- * written as JSON, read back, and copied; tests/wire/json/test_rows compares those of records with
- * their structs and with graced-records(5). A table ends with MEMBERS_END.
+ * written as JSON, read back, and copied, and a row says as what else it is written: as a field of
+ * the journal's entry, as an attribute of a span. tests/wire/json/test_rows compares those of
+ * records with their structs and with graced-records(5). A table ends with MEMBERS_END.
  */
 #ifndef WIRE_JSON_MEMBERS_H
 #define WIRE_JSON_MEMBERS_H
@@ -47,19 +48,21 @@ struct member {
 	const char *key;
 	uint8_t len; /* of key */
 	uint8_t kind;
-	bool optional;	 /* null if the number is none; an object's number is that at `of` */
-	bool omitted;	 /* left out, and not null, unless it is there */
-	bool required;	 /* an object without it, or with null, is damaged */
-	bool pointed;	 /* INLINE, LIST: a pointer to it is at that place */
-	bool unknown;	 /* null if the bool at `known` is true, not if it is false */
-	uint16_t at;	 /* place in the struct */
-	uint16_t size;	 /* of what is there */
-	uint16_t n;	 /* of TEXTS and LIST */
-	uint16_t of;	 /* SPAN: from; OBJECT: its number of 4 bytes; LIST: 1 + its size_t */
-	uint16_t known;	 /* 1 + place of a bool: null if it is false */
-	uint16_t stride; /* of COUNTS and LIST; what INLINE points to */
-	uint16_t max;	 /* of UINT; 0: what fits, so that two can be added */
-	uint32_t none;	 /* the number that null is read as */
+	bool optional;	       /* null if the number is none; an object's number is that at `of` */
+	bool omitted;	       /* left out, and not null, unless it is there */
+	bool required;	       /* an object without it, or with null, is damaged */
+	bool pointed;	       /* INLINE, LIST: a pointer to it is at that place */
+	bool unknown;	       /* null if the bool at `known` is true, not if it is false */
+	uint16_t at;	       /* place in the struct */
+	uint16_t size;	       /* of what is there */
+	uint16_t n;	       /* of TEXTS and LIST */
+	uint16_t of;	       /* SPAN: from; OBJECT: its number of 4 bytes; LIST: 1 + its size_t */
+	uint16_t known;	       /* 1 + place of a bool: null if it is false */
+	uint16_t stride;       /* of COUNTS and LIST; what INLINE points to */
+	uint16_t max;	       /* of UINT; 0: what fits, so that two can be added */
+	uint32_t none;	       /* the number that null is read as */
+	const char *field;     /* its name in the journal; of OBJECT, what its fields begin with */
+	const char *attribute; /* its name in spans */
 	const struct member_words *words; /* of WORD, BITS and COUNTS */
 	const struct member *members;	  /* of OBJECT, INLINE and LIST */
 	bool (*there)(const struct member *m, const void *object);
@@ -86,7 +89,9 @@ struct member {
 #define OMITTED(function)     .there = function, .omitted = true
 #define UNLESS(type, member, value) \
 	.optional = true, .of = offsetof(type, member), .none = (uint32_t)(value)
-#define READ(function) .read = function
+#define READ(function)	.read = function
+#define FIELD(name)	.field = name
+#define ATTRIBUTE(name) .attribute = name
 
 #define TEXT(type, key, member, ...)  MEMBER_PLAIN(type, key, member, TEXT, __VA_ARGS__)
 #define CHARS(type, key, member, ...) MEMBER_PLAIN(type, key, member, CHARS, __VA_ARGS__)
@@ -98,7 +103,8 @@ struct member {
 #define SECONDS(type, key, member)    MEMBER_PLAIN(type, key, member, SECONDS, .n = 0)
 #define WORD(type, key, member, list, ...) \
 	MEMBER_PLAIN(type, key, member, WORD, .words = &list##_words, __VA_ARGS__)
-#define BITS(type, key, member, list) MEMBER_PLAIN(type, key, member, BITS, .words = &list##_words)
+#define BITS(type, key, member, list, ...) \
+	MEMBER_PLAIN(type, key, member, BITS, .words = &list##_words, __VA_ARGS__)
 #define TEXTS(type, key, member) \
 	MEMBER_PLAIN(type, key, member, TEXTS, .n = MEMBER_SIZE(type, member) / sizeof(char *))
 #define SPAN(type, key, from, member, ...) \
@@ -150,6 +156,16 @@ void members_write(struct buf *out, const struct member *members, const void *ob
 /* Adds a whole object as a member; object may be NULL: null. */
 void members_write_object(struct buf *out, const char *key, const struct member *members,
 			  const void *object);
+
+typedef void (*members_fn)(void *userdata, const struct member *m, const void *object);
+
+/* Calls fn for each member that is not null and is written as something else, too; those of an
+ * object come after it. */
+void members_each(const struct member *members, const void *object, members_fn fn, void *userdata);
+
+/* A member with one value, or with bits, as text: a bool is 1 or 0, words of bits have commas
+ * between them. It may be in the buffer. NULL: there is none. */
+const char *members_text(const struct member *m, const void *object, struct buf *room);
 
 /* What is read, and the first thing that was wrong with it; texts and lists are in the arena. */
 struct members_reading {

@@ -195,6 +195,6 @@ struct evidence {
 
 const struct member parts_evidence[] = {
 	DERIVED(struct evidence, "complete", gaps, write_complete),
-	BITS(struct evidence, "gaps", gaps, gap),
+	BITS(struct evidence, "gaps", gaps, gap, FIELD("GRACED_GAPS")),
 	MEMBERS_END,
 };

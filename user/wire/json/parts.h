@@ -23,12 +23,13 @@ int parts_check_evidence(const struct member *m, const json_t *value, void *obje
 #define POD(type, member) OBJECT(type, "pod", member, parts_pod, KNOWN(type, member.known))
 #define CONTAINER(type, member) \
 	OBJECT(type, "container", member, parts_container, KNOWN(type, member.known))
-#define SENDER(type, member) \
-	OBJECT(type, "sender", member, parts_sender, UNLESS(type, member.kind, SENDER_UNKNOWN))
+#define SENDER(type, member, ...)                                                               \
+	OBJECT(type, "sender", member, parts_sender, UNLESS(type, member.kind, SENDER_UNKNOWN), \
+	       __VA_ARGS__)
 #define RESULT(type, member) WORD(type, "result", member, result, .none = RESULT_UNKNOWN)
 #define SIGREF(type, key, member, ...) \
 	OBJECT(type, key, member, parts_sigref, KNOWN(type, member.known), __VA_ARGS__)
-#define EXIT(type, member) OBJECT(type, "exit", member, parts_exited)
+#define EXIT(type, member, ...) OBJECT(type, "exit", member, parts_exited, __VA_ARGS__)
 #define EVIDENCE(type, member) \
 	OBJECT(type, "evidence", member, parts_evidence, READ(parts_check_evidence))
 

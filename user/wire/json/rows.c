@@ -81,9 +81,9 @@ static const struct member signal_target[] = {
 
 static const struct member signals[] = {
 	WITHIN("signal", signal_sent),
-	BOOL(struct record_signal, "deaf", deaf),
-	WORD(struct record_signal, "reason", reason, unheard),
-	SENDER(struct record_signal, sender),
+	BOOL(struct record_signal, "deaf", deaf, FIELD("GRACED_DEAF")),
+	WORD(struct record_signal, "reason", reason, unheard, FIELD("GRACED_REASON")),
+	SENDER(struct record_signal, sender, FIELD("GRACED_SENDER")),
 	WITHIN("target", signal_target),
 	MEMBERS_END,
 };
@@ -219,20 +219,22 @@ static const struct member stopped[] = {
 	LIST(struct record_stop, "requests", requests, request, .n = RECORD_REQUESTS,
 	     .stride = sizeof(struct record_request)),
 	UINT(struct record_stop, "requests_total", n_requests),
-	BOOL(struct record_stop, "deaf", deaf),
-	WORD(struct record_stop, "reason", reason, unheard),
-	EXIT(struct record_stop, exit),
-	UINT(struct record_stop, "latency_ns", latency_ns,
-	     KNOWN(struct record_stop, latency_known)),
+	BOOL(struct record_stop, "deaf", deaf, FIELD("GRACED_DEAF")),
+	WORD(struct record_stop, "reason", reason, unheard, FIELD("GRACED_REASON"),
+	     ATTRIBUTE("graced.reason")),
+	EXIT(struct record_stop, exit, FIELD("GRACED_EXIT")),
+	UINT(struct record_stop, "latency_ns", latency_ns, KNOWN(struct record_stop, latency_known),
+	     FIELD("GRACED_LATENCY_NS")),
 	WITHIN("grace", stop_grace, THERE(stop_has_grace)),
 	WORD(struct record_stop, "outcome", outcome, outcome, .none = OUTCOME_UNKNOWN),
 	WORD(struct record_stop, "cause", cause, cause, .none = CAUSE_UNKNOWN),
 	OBJECT(struct record_stop, "via", via, passed_on,
 	       UNLESS(struct record_stop, via.process.pid, 0)),
-	UINT(struct record_stop, "cut", cut),
-	UINT(struct record_stop, "collateral_kills", collateral_kills),
+	UINT(struct record_stop, "cut", cut, FIELD("GRACED_CUT")),
+	UINT(struct record_stop, "collateral_kills", collateral_kills,
+	     FIELD("GRACED_COLLATERAL_KILLS")),
 	UINT(struct record_stop, "oom_kills", oom_kills,
-	     UNKNOWN(struct record_stop, oom_kills_unknown)),
+	     UNKNOWN(struct record_stop, oom_kills_unknown), FIELD("GRACED_OOM_KILLS")),
 	TRI(struct record_stop, "pod_terminating", pod_terminating, OPTIONAL),
 	UINT(struct record_stop, "empty_boot_ns", empty_ns, OPTIONAL),
 	OBJECT(struct record_stop, "forwarded", forward, forwarded,
@@ -325,7 +327,7 @@ static const struct member runtime_exit[] = {
 
 static const struct member next[] = {
 	TEXT(struct record_restart, "id", next_id),
-	UINT(struct record_restart, "attempt", next_attempt),
+	UINT(struct record_restart, "attempt", next_attempt, FIELD("GRACED_ATTEMPT")),
 	MEMBERS_END,
 };
 
@@ -333,7 +335,7 @@ static const struct member restart[] = {
 	POD(struct record_restart, pod),
 	CONTAINER(struct record_restart, container),
 	WITHIN("next", next),
-	TRI(struct record_restart, "probe", probe, OPTIONAL),
+	TRI(struct record_restart, "probe", probe, OPTIONAL, FIELD("GRACED_PROBE")),
 	EXIT(struct record_restart, exit),
 	MEMBERS_END,
 };
@@ -342,8 +344,9 @@ static const struct member oom[] = {
 	POD(struct record_oom, pod),
 	CONTAINER(struct record_oom, container),
 	OBJECT(struct record_oom, "victim", victim, parts_process),
-	BOOL(struct record_oom, "init", init),
-	WORD(struct record_oom, "level", level, oom_level, .none = OOM_LEVEL_UNKNOWN),
+	BOOL(struct record_oom, "init", init, FIELD("GRACED_INIT")),
+	WORD(struct record_oom, "level", level, oom_level, .none = OOM_LEVEL_UNKNOWN,
+	     FIELD("GRACED_LEVEL")),
 	UINT(struct record_oom, "limit_bytes", limit, OPTIONAL),
 	UINT(struct record_oom, "level_limit_bytes", level_limit, OPTIONAL),
 	MEMBERS_END,
@@ -362,12 +365,13 @@ static const struct member durations[] = {
 static const struct member pod_state[] = {
 	POD(struct record_pod_state, pod),
 	ALWAYS_NULL("container"),
-	WORD(struct record_pod_state, "state", state, stage),
-	WORD(struct record_pod_state, "previous", previous, stage),
-	WORD(struct record_pod_state, "trigger", trigger, trigger),
+	WORD(struct record_pod_state, "state", state, stage, FIELD("GRACED_STATE")),
+	WORD(struct record_pod_state, "previous", previous, stage, FIELD("GRACED_PREVIOUS")),
+	WORD(struct record_pod_state, "trigger", trigger, trigger, FIELD("GRACED_TRIGGER")),
 	UINT(struct record_pod_state, "at_boot_ns", at_ns, OPTIONAL),
 	OBJECT(struct record_pod_state, "grace", grace, parts_grace, THERE(parts_has_grace)),
-	UINT(struct record_pod_state, "deadline_boot_ns", deadline_ns, OPTIONAL),
+	UINT(struct record_pod_state, "deadline_boot_ns", deadline_ns, OPTIONAL,
+	     FIELD("GRACED_DEADLINE_BOOT_NS")),
 	UINT(struct record_pod_state, "pod_empty_boot_ns", empty_ns, OPTIONAL),
 	WITHIN("durations", durations),
 	EVIDENCE(struct record_pod_state, gaps),
@@ -401,11 +405,14 @@ static const struct member bounds[] = {
 static const struct member pod_ready[] = {
 	POD(struct record_pod_ready, pod),
 	ALWAYS_NULL("container"),
-	UINT(struct record_pod_ready, "stop_boot_ns", stop_ns, OPTIONAL),
-	UINT(struct record_pod_ready, "until_boot_ns", until_ns, OPTIONAL),
-	SPAN(struct record_pod_ready, "ready_ns", stop_ns, until_ns, THERE(is_figure)),
+	UINT(struct record_pod_ready, "stop_boot_ns", stop_ns, OPTIONAL,
+	     FIELD("GRACED_STOP_BOOT_NS")),
+	UINT(struct record_pod_ready, "until_boot_ns", until_ns, OPTIONAL,
+	     FIELD("GRACED_UNTIL_BOOT_NS")),
+	SPAN(struct record_pod_ready, "ready_ns", stop_ns, until_ns, THERE(is_figure),
+	     FIELD("GRACED_READY_NS")),
 	WITHIN("bounds", bounds),
-	BOOL(struct record_pod_ready, "gone", gone),
+	BOOL(struct record_pod_ready, "gone", gone, FIELD("GRACED_GONE")),
 	EVIDENCE(struct record_pod_ready, gaps),
 	MEMBERS_END,
 };
@@ -423,16 +430,21 @@ static bool of_state(const struct member *m, const void *object)
 }
 
 static const struct member reported_exit[] = {
-	INT(struct record_discrepancy, "code", reported.exit_code),
-	TEXT(struct record_discrepancy, "reason", reported.reason, OPTIONAL),
-	WALL(struct record_discrepancy, "finished_at", reported.finished_wall_ns, OPTIONAL),
+	INT(struct record_discrepancy, "code", reported.exit_code,
+	    FIELD("GRACED_REPORTED_EXIT_CODE")),
+	TEXT(struct record_discrepancy, "reason", reported.reason, OPTIONAL,
+	     FIELD("GRACED_REPORTED_REASON")),
+	WALL(struct record_discrepancy, "finished_at", reported.finished_wall_ns, OPTIONAL,
+	     FIELD("GRACED_REPORTED_FINISHED_AT")),
 	MEMBERS_END,
 };
 
 static const struct member reported_state[] = {
-	BOOL(struct record_discrepancy, "listed", reported.listed),
-	WORD(struct record_discrepancy, "phase", reported.phase, phase),
-	TRI(struct record_discrepancy, "ready", reported.ready, OPTIONAL),
+	BOOL(struct record_discrepancy, "listed", reported.listed, FIELD("GRACED_REPORTED_LISTED")),
+	WORD(struct record_discrepancy, "phase", reported.phase, phase,
+	     FIELD("GRACED_REPORTED_PHASE")),
+	TRI(struct record_discrepancy, "ready", reported.ready, OPTIONAL,
+	    FIELD("GRACED_REPORTED_READY")),
 	MEMBERS_END,
 };
 
@@ -451,17 +463,19 @@ static void write_reported_behind(struct buf *out, const struct member *m, const
 }
 
 static const struct member kernel_exit[] = {
-	EXIT(struct record_discrepancy, kernel.exit),
-	WALL(struct record_discrepancy, "finished_at", kernel.exit_wall_ns),
+	EXIT(struct record_discrepancy, kernel.exit, FIELD("GRACED_EXIT")),
+	WALL(struct record_discrepancy, "finished_at", kernel.exit_wall_ns,
+	     FIELD("GRACED_FINISHED_AT")),
 	DERIVED(struct record_discrepancy, "reported_behind_ns", reported.finished_wall_ns,
 		write_reported_behind, OPTIONAL),
-	TRI(struct record_discrepancy, "oom_killed", kernel.oom, OPTIONAL),
+	TRI(struct record_discrepancy, "oom_killed", kernel.oom, OPTIONAL,
+	    FIELD("GRACED_OOM_KILLED")),
 	MEMBERS_END,
 };
 
 static const struct member kernel_state[] = {
-	BOOL(struct record_discrepancy, "populated", kernel.populated),
-	UINT(struct record_discrepancy, "running", kernel.running),
+	BOOL(struct record_discrepancy, "populated", kernel.populated, FIELD("GRACED_POPULATED")),
+	UINT(struct record_discrepancy, "running", kernel.running, FIELD("GRACED_RUNNING")),
 	MEMBERS_END,
 };
 
@@ -505,7 +519,7 @@ static const struct member lost[] = {
 };
 
 static const struct member dropped[] = {
-	UINT(struct record_dropped, "records", records),
+	UINT(struct record_dropped, "records", records, FIELD("GRACED_DROPPED")),
 	UINT(struct record_dropped, "since_boot_ns", since_ns, OPTIONAL),
 	UINT(struct record_dropped, "until_boot_ns", until_ns, OPTIONAL),
 	MEMBERS_END,

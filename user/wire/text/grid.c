@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -257,6 +258,20 @@ void grid_add_number(struct grid_cell *cell, const void *value)
 		return;
 	buf_add_u64(cell->text, number);
 	cell->key = number;
+}
+
+void grid_add_duration(struct grid_cell *cell, const void *value)
+{
+	uint64_t ns = *(const uint64_t *)value;
+	char text[DURATION_SIZE];
+
+	if (!ns)
+		return;
+	if (ns % NS_PER_S == 0 && ns < 100ull * NS_PER_S)
+		buf_printf(cell->text, "%us", (unsigned int)(ns / NS_PER_S));
+	else
+		buf_adds(cell->text, duration_format(ns, text));
+	cell->key = (int64_t)(ns & INT64_MAX);
 }
 
 static int64_t zone_of(const struct grid_view *view, int64_t wall_ns)

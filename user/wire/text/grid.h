@@ -176,6 +176,9 @@ void grid_add_id(struct grid_cell *cell, const void *value);
 void grid_add_word(struct grid_cell *cell, const void *value);
 void grid_add_number(struct grid_cell *cell, const void *value);
 
+/* A uint64_t of nanoseconds, 0 being unknown: less than 100 s as "30s" where they are whole. */
+void grid_add_duration(struct grid_cell *cell, const void *value);
+
 /* An int64_t of nanoseconds since 1970: the time of day, with milliseconds and the offset of its
  * zone: "15:04:05.123Z", "16:04:05.123+01"; and the day: "2026-11-21". */
 void grid_add_time(struct grid_cell *cell, const void *value);

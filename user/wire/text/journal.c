@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/signame.h"
 #include "base/utf8.h"
 #include "core/boot/log.h"
 #include "core/kubelet/pod.h"
+#include "wire/json/parts.h"
+#include "wire/json/rows.h"
 
 /* syslog(3) */
 #define JOURNAL_WARNING 4
@@ -194,21 +197,6 @@ static void say_stop(struct buf *out, const struct record_stop *stop)
 	buf_addc(out, '\n');
 }
 
-static void add_gaps(struct buf *out, uint32_t gaps)
-{
-	const char *separator = "";
-
-	buf_adds(out, "GRACED_GAPS=");
-	for (unsigned int gap = 0; gap < GAP_COUNT; gap++) {
-		if (!(gaps >> gap & 1))
-			continue;
-		buf_adds(out, separator);
-		buf_adds(out, gap_name((enum gap)gap));
-		separator = ",";
-	}
-	buf_addc(out, '\n');
-}
-
 static bool went_wrong(const struct record_stop *stop)
 {
 	return stop->deaf || stop->reason || stop->outcome == OUTCOME_KILLED ||
@@ -218,7 +206,6 @@ static bool went_wrong(const struct record_stop *stop)
 static void add_stop(struct buf *out, const struct record *record)
 {
 	const struct record_stop *stop = &record->stop;
-	uint32_t signal = stop->exit.status & 0x7f;
 
 	add_head(out, record, ID_STOP, "stop", went_wrong(stop) ? JOURNAL_WARNING : JOURNAL_INFO);
 	say_stop(out, stop);
@@ -230,18 +217,6 @@ static void add_stop(struct buf *out, const struct record *record)
 	add_sender(out, "STOP", &stop->stop_signal);
 	add_sender(out, "KILL", &stop->kill_signal);
 	add_sender(out, "KEEPER", &stop->keeper_signal);
-	add_number(out, "GRACED_DEAF", stop->deaf);
-	add_field(out, "GRACED_REASON", unheard_name(stop->reason));
-	if (stop->exit.known && !signal)
-		add_number(out, "GRACED_EXIT_CODE", stop->exit.status >> 8 & 0xff);
-	if (stop->exit.known)
-		add_number(out, "GRACED_EXIT_SIGNAL", signal);
-	if (stop->latency_known)
-		add_number(out, "GRACED_LATENCY_NS", stop->latency_ns);
-	add_number(out, "GRACED_COLLATERAL_KILLS", stop->collateral_kills);
-	if (!stop->oom_kills_unknown)
-		add_number(out, "GRACED_OOM_KILLS", stop->oom_kills);
-	add_gaps(out, stop->gaps);
 }
 
 static void add_signal(struct buf *out, const struct record *record)
@@ -260,10 +235,6 @@ static void add_signal(struct buf *out, const struct record *record)
 	add_process(out, &signal->target);
 	add_field(out, "GRACED_SIGNAL", name);
 	add_field(out, "GRACED_RESULT", record_result_name(signal->result));
-	add_number(out, "GRACED_DEAF", signal->deaf);
-	add_field(out, "GRACED_REASON", unheard_name(signal->reason));
-	add_field(out, "GRACED_SENDER", signal->sender.process.comm);
-	add_field(out, "GRACED_SENDER_KIND", sender_kind_name(signal->sender.kind));
 }
 
 /* A pod has a sandbox beside its containers, so that its limit is reached before an equal one of
@@ -291,8 +262,6 @@ static void add_oom(struct buf *out, const struct record *record)
 	buf_addc(out, '\n');
 	add_subject(out, &oom->pod, &oom->container);
 	add_process(out, &oom->victim);
-	add_number(out, "GRACED_INIT", oom->init);
-	add_field(out, "GRACED_LEVEL", oom_level_name(oom->level));
 }
 
 static void add_empty(struct buf *out, const struct record *record)
@@ -340,9 +309,6 @@ static void add_restart(struct buf *out, const struct record *record)
 	buf_printf(out, " was stopped by the runtime and made again (attempt %u)%s\n",
 		   r->next_attempt, causes[r->probe]);
 	add_field(out, "GRACED_ID", r->id);
-	add_number(out, "GRACED_ATTEMPT", r->next_attempt);
-	if (r->probe != TRI_UNKNOWN)
-		add_number(out, "GRACED_PROBE", r->probe == TRI_TRUE);
 }
 
 /* Entries about the tracer itself. */
@@ -378,7 +344,6 @@ static void add_dropped(struct buf *out, const struct record *record)
 	buf_printf(out,
 		   "MESSAGE=records that the journal did not take, and that are missing: %llu\n",
 		   (unsigned long long)record->dropped.records);
-	add_number(out, "GRACED_DROPPED", record->dropped.records);
 }
 
 /* Entries about pods, and about what is reported of them and contradicts the kernel. */
@@ -415,12 +380,6 @@ static void add_pod_state(struct buf *out, const struct record *record)
 	add_known(out, pod_trigger_name(state->trigger));
 	buf_adds(out, ")\n");
 	add_subject(out, &state->pod, &(struct record_container){});
-	add_field(out, "GRACED_STATE", pod_stage_name(state->state));
-	add_field(out, "GRACED_PREVIOUS", pod_stage_name(state->previous));
-	add_field(out, "GRACED_TRIGGER", pod_trigger_name(state->trigger));
-	if (state->deadline_ns)
-		add_number(out, "GRACED_DEADLINE_BOOT_NS", state->deadline_ns);
-	add_gaps(out, state->gaps);
 }
 
 static void add_ready(struct buf *out, const struct record_pod_ready *r)
@@ -446,29 +405,9 @@ static void add_pod_ready(struct buf *out, const struct record *record)
 	add_ready(out, r);
 	add_field(out, "GRACED_ID", r->id);
 	add_subject(out, &r->pod, &(struct record_container){});
-	add_number(out, "GRACED_STOP_BOOT_NS", r->stop_ns);
-	add_number(out, "GRACED_UNTIL_BOOT_NS", r->until_ns);
-	if (!r->gaps)
-		add_number(out, "GRACED_READY_NS", r->until_ns - r->stop_ns);
-	add_number(out, "GRACED_GONE", r->gone);
-	add_gaps(out, r->gaps);
 }
 
 /* --- discrepancies --------------------------------------------------------------------------- */
-
-static void add_tri(struct buf *out, const char *name, enum record_tri value)
-{
-	if (value != TRI_UNKNOWN)
-		add_number(out, name, value == TRI_TRUE);
-}
-
-static void add_time(struct buf *out, const char *name, int64_t wall_ns)
-{
-	char time[RFC3339_SIZE];
-
-	if (wall_ns)
-		add_field(out, name, rfc3339_format(wall_ns, time));
-}
 
 /* "kubelet reports Failed, Ready; 0 of its containers run" */
 static void say_state(struct buf *out, const struct record_discrepancy *r)
@@ -496,31 +435,6 @@ static void say_exit(struct buf *out, const struct record_discrepancy *r)
 	buf_printf(out, "; it was %d", discrepancy_code_of(r->kernel.exit.status));
 }
 
-static void add_state(struct buf *out, const struct record_discrepancy *r)
-{
-	add_number(out, "GRACED_REPORTED_LISTED", r->reported.listed);
-	add_field(out, "GRACED_REPORTED_PHASE", meta_phase_name(r->reported.phase));
-	add_tri(out, "GRACED_REPORTED_READY", r->reported.ready);
-	add_number(out, "GRACED_POPULATED", r->kernel.populated);
-	add_number(out, "GRACED_RUNNING", r->kernel.running);
-}
-
-static void add_exit(struct buf *out, const struct record_discrepancy *r)
-{
-	uint32_t status = r->kernel.exit.status, signal = status & 0x7f;
-	char code[16];
-
-	snprintf(code, sizeof(code), "%d", r->reported.exit_code);
-	add_field(out, "GRACED_REPORTED_EXIT_CODE", code);
-	add_field(out, "GRACED_REPORTED_REASON", r->reported.reason);
-	add_time(out, "GRACED_REPORTED_FINISHED_AT", r->reported.finished_wall_ns);
-	if (!signal)
-		add_number(out, "GRACED_EXIT_CODE", status >> 8 & 0xff);
-	add_number(out, "GRACED_EXIT_SIGNAL", signal);
-	add_time(out, "GRACED_FINISHED_AT", r->kernel.exit_wall_ns);
-	add_tri(out, "GRACED_OOM_KILLED", r->kernel.oom);
-}
-
 static void add_discrepancy(struct buf *out, const struct record *record)
 {
 	const struct record_discrepancy *r = &record->discrepancy;
@@ -544,7 +458,6 @@ static void add_discrepancy(struct buf *out, const struct record *record)
 	add_field(out, "GRACED_KIND", discrepancy_name(r->kind));
 	add_field(out, "GRACED_SOURCE", meta_source_name(r->reported.source));
 	add_number(out, "GRACED_SINCE_BOOT_NS", r->since_ns);
-	(exit ? add_exit : add_state)(out, r);
 }
 
 /* Entries about a node's shutdown. */
@@ -678,6 +591,7 @@ static void add_boot(struct buf *out, const struct record *record)
 	const struct record_boot *r = &record->boot;
 	const struct bootlog_shutdown *s = &r->log->shutdown;
 	bool unclean = r->verdict.end == BOOT_END_UNCLEAN;
+	char seen[RFC3339_SIZE];
 
 	add_head(out, record, ID_BOOT, "boot_end", unclean ? JOURNAL_WARNING : JOURNAL_INFO);
 	buf_adds(out, "MESSAGE=");
@@ -688,12 +602,52 @@ static void add_boot(struct buf *out, const struct record *record)
 	add_field(out, "GRACED_END", boot_end_name(r->verdict.end));
 	add_field(out, "GRACED_REASON", boot_reason_name(r->verdict.reason));
 	add_field(out, "GRACED_JOURNAL", boot_journal_name(r->log->journal));
-	add_time(out, "GRACED_SEEN_AT", r->log->saved_wall_ns);
+	if (r->log->saved_wall_ns)
+		add_field(out, "GRACED_SEEN_AT", rfc3339_format(r->log->saved_wall_ns, seen));
 	if (s->announced_ns)
 		add_field(out, "GRACED_ACTION",
 			  shutdown_action_name((enum shutdown_action)s->action));
 	add_number(out, "GRACED_PODS_ALIVE", r->log->pods.total);
 	add_number(out, "GRACED_CONTAINERS_ALIVE", r->log->containers.total);
+}
+
+/* --- fields of members ----------------------------------------------------------------------- */
+
+static void add_exit(struct buf *out, const char *name, const struct record_exit *exit)
+{
+	uint32_t signal = exit->status & 0x7f;
+
+	if (!exit->known)
+		return;
+	if (!signal) {
+		buf_adds(out, name);
+		add_number(out, "_CODE", exit->status >> 8 & 0xff);
+	}
+	buf_adds(out, name);
+	add_number(out, "_SIGNAL", signal);
+}
+
+static void add_member(void *userdata, const struct member *m, const void *object)
+{
+	_cleanup_(buf_free) struct buf room = {};
+	const void *place = (const char *)object + m->at;
+	const struct record_sender *sender = place;
+	struct buf *out = userdata;
+	const char *text;
+
+	if (!m->field)
+		return;
+	if (m->members == parts_exited) {
+		add_exit(out, m->field, place);
+	} else if (m->members == parts_sender) {
+		add_field(out, m->field, sender->process.comm);
+		add_field(out, "GRACED_SENDER_KIND", sender_kind_name(sender->kind));
+	} else if ((text = members_text(m, object, &room)) && (*text || m->kind == MEMBER_BITS)) {
+		buf_adds(out, m->field);
+		buf_addc(out, '=');
+		add_text(out, text);
+		buf_addc(out, '\n');
+	}
 }
 
 typedef void (*add_fn)(struct buf *out, const struct record *record);
@@ -752,10 +706,13 @@ int journal_write(struct buf *out, const struct record *record, const struct buf
 {
 	size_t before = out->len;
 	add_fn add = adder(record->type);
+	const struct record_rows *rows;
 
 	if (!add)
 		return -EINVAL;
 	add(out, record);
+	rows = &record_rows[record->type];
+	members_each(rows->members, (const char *)record + rows->at, add_member, out);
 	/* The line ends with a newline, and has no other. */
 	buf_adds(out, JOURNAL_RECORD "=");
 	buf_add(out, buf_str(line), line->len);

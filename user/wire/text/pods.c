@@ -48,21 +48,6 @@ static void add_running(struct grid_cell *cell, const void *value)
 	cell->key = v->running;
 }
 
-/* Whole seconds as they are written elsewhere: "30s" and not "30.0s". */
-static void add_grace(struct grid_cell *cell, const void *value)
-{
-	uint64_t ns = *(const uint64_t *)value;
-	char text[DURATION_SIZE];
-
-	if (!ns)
-		return;
-	if (ns % NS_PER_S == 0 && ns < 100ull * NS_PER_S)
-		buf_printf(cell->text, "%us", (unsigned int)(ns / NS_PER_S));
-	else
-		buf_adds(cell->text, duration_format(ns, text));
-	cell->key = (int64_t)(ns & INT64_MAX);
-}
-
 static void add_left(struct grid_cell *cell, const void *row)
 {
 	const struct pods_record *r = row;
@@ -118,7 +103,8 @@ static const struct grid_column columns[] = {
 	{"state", .add = add_state, .typical = 11},
 	{"since", .add = add_since, .typical = 6, .turn = 4, .number = true, .runs = true},
 	{"running", GRID_AT(add_running, struct pods_record, view), .turn = 3, .number = true},
-	{"grace", GRID_AT(add_grace, struct pods_record, view.grace_ns), .turn = 1, .number = true},
+	{"grace", GRID_AT(grid_add_duration, struct pods_record, view.grace_ns), .turn = 1,
+	 .number = true},
 	{"left", .add = add_left, .typical = 6, .turn = 5, .number = true, .runs = true},
 	{"ready", GRID_AT(add_ready, struct pods_record, view.ready),
 	 GRID_KNOWN(struct pods_record, view.ready_known), .turn = 2},

@@ -156,6 +156,14 @@ static void add_container(struct grid_cell *cell, const void *value)
 		add_unit(cell->text, container, last_component(container->cgroup));
 }
 
+/* NULL: it is another record. */
+static const void *stop_of(const void *row)
+{
+	const struct record *r = row;
+
+	return is_stop(r) ? &r->stop : NULL;
+}
+
 /* NULL: the record has none. */
 static const void *process_of(const void *row)
 {
@@ -320,12 +328,12 @@ static void add_took(struct grid_cell *cell, const void *row)
 		buf_adds(cell->text, duration_format(r->at_ns - r->reaped.exit.at_ns, took));
 }
 
-static void add_grace(struct grid_cell *cell, const void *row)
+static void add_grace(struct grid_cell *cell, const void *value)
 {
-	const struct record *r = row;
+	const struct record_stop *stop = value;
 
-	if (is_stop(r) && grace_known(&r->stop.grace))
-		add_share(cell->text, &r->stop);
+	if (grace_known(&stop->grace))
+		add_share(cell->text, stop);
 }
 
 /* "runc[812] runtime", with the kind left out where it adds nothing. NULL: nothing. */
@@ -356,12 +364,12 @@ static void add_sender(struct grid_cell *cell, const void *row)
 }
 
 /* The sender of the stop signal, also where another process killed it. */
-static void add_asked_by(struct grid_cell *cell, const void *row)
+static void add_asked_by(struct grid_cell *cell, const void *value)
 {
-	const struct record *r = row;
+	const struct record_sigref *asked = value;
 
-	if (is_stop(r) && r->stop.stop_signal.known)
-		put_sender(cell, &r->stop.stop_signal.sender);
+	if (asked->known)
+		put_sender(cell, &asked->sender);
 }
 
 static void shorten_sender(struct buf *text)
@@ -417,9 +425,10 @@ static const struct grid_column columns[] = {
 	{"cause", .add = add_cause, .typical = 13, .turn = 6},
 	{"exit", .add = add_exit, .typical = 7, .turn = 2},
 	{"took", .add = add_took, .typical = 6, .turn = 4},
-	{"grace", .add = add_grace, .typical = 8, .turn = 3},
+	{"grace", .of = stop_of, .add = add_grace, .typical = 8, .turn = 3},
 	{"signal", .add = add_signal, .typical = 7, .wide = true},
-	{"asked-by", .add = add_asked_by, SENDER, .wide = true},
+	{"asked-by", .of = stop_of, GRID_AT(add_asked_by, struct record_stop, stop_signal), SENDER,
+	 .wide = true},
 	{"sender", .add = add_sender, SENDER, .turn = 5},
 	{"kind", .of = container_of,
 	 GRID_WORD(struct record_container, kind, record_container_kind_name), .typical = 9,

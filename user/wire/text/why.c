@@ -2,10 +2,10 @@
 #include "wire/text/why.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "base/rfc3339.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "core/stop/story.h"
@@ -42,24 +42,25 @@ static void add_subject(struct buf *out, const struct record_stop *stop)
 		buf_addc(out, '-');
 }
 
-static void add_when(struct buf *out, int64_t wall_ns, bool utc)
+/* "2026-11-21 15:04:05" */
+static void add_when(struct buf *out, int64_t wall_ns, const struct grid_view *view)
 {
-	time_t at = (time_t)(wall_ns / (int64_t)NS_PER_S);
-	char text[32] = "";
-	struct tm tm;
+	int64_t zone_s = view->zone ? view->zone(wall_ns / (int64_t)NS_PER_S) : 0;
+	char text[RFC3339_SIZE];
 
-	if ((utc ? gmtime_r(&at, &tm) : localtime_r(&at, &tm)) != NULL)
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-	buf_adds(out, text);
+	if (__builtin_add_overflow(wall_ns, zone_s * (int64_t)NS_PER_S, &wall_ns))
+		return;
+	rfc3339_format(wall_ns, text);
+	buf_printf(out, "%.10s %.8s", text, text + 11);
 }
 
 /* --- a story ----------------------------------------------------------------------------------- */
 
-static void add_head(struct buf *out, const struct record *record, bool utc)
+static void add_head(struct buf *out, const struct record *record, const struct grid_view *view)
 {
 	const struct record_stop *stop = &record->stop;
 
-	add_when(out, record->wall_ns, utc);
+	add_when(out, record->wall_ns, view);
 	buf_adds(out, "  ");
 	add_subject(out, stop);
 	buf_printf(out, "  %s (%s)\n", outcome_name(stop->outcome), cause_name(stop->cause));
@@ -116,28 +117,28 @@ static void add_remedies(struct buf *out, const struct record_stop *stop, unsign
 	}
 }
 
-int why_story(struct buf *out, const struct record *record, bool utc, unsigned int width)
+int why_story(struct buf *out, const struct record *record, const struct grid_view *view)
 {
-	add_head(out, record, utc);
-	add_sentence(out, &record->stop, width);
-	add_events(out, &record->stop, width);
-	add_remedies(out, &record->stop, width);
+	add_head(out, record, view);
+	add_sentence(out, &record->stop, view->width);
+	add_events(out, &record->stop, view->width);
+	add_remedies(out, &record->stop, view->width);
 	return buf_error(out);
 }
 
 /* --- a list ------------------------------------------------------------------------------------ */
 
-int why_line(struct buf *out, const struct record *record, bool utc, unsigned int width)
+int why_line(struct buf *out, const struct record *record, const struct grid_view *view)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	size_t fits;
 
-	add_when(&text, record->wall_ns, utc);
+	add_when(&text, record->wall_ns, view);
 	buf_adds(&text, "  ");
 	add_subject(&text, &record->stop);
 	buf_printf(&text, "  %s: ", outcome_name(record->stop.outcome));
 	story_add_why(&text, &record->stop);
-	fits = width ? utf8_fit(buf_str(&text), text.len, width) : text.len;
+	fits = view->width ? utf8_fit(buf_str(&text), text.len, view->width) : text.len;
 	buf_add(out, buf_str(&text), fits);
 	buf_addc(out, '\n');
 	return buf_error(out) ?: buf_error(&text);
