@@ -31,9 +31,22 @@ static __always_inline __u32 status_seen(const struct exiting *e, __u32 status)
 	return reboot ? reboot : status;
 }
 
-static __always_inline __u32 parent_pid(struct task_struct *leader)
+/* The parent of current, which exits. These two are global functions: the verifier goes through
+ * each once. */
+__noinline __u32 parent_pid(void)
 {
-	return BPF_CORE_READ(leader, real_parent, tgid);
+	struct task_struct *t = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(t, real_parent, tgid);
+}
+
+/* GRACED_EXIT_ENTERED if that is not in the container. */
+__noinline __u32 entered_flag(__u64 watch_id)
+{
+	struct task_struct *t = (void *)bpf_get_current_task();
+	__u64 cgroup = (__u64)task_cgroup_of(BPF_CORE_READ(t, real_parent), false);
+
+	return is_set(watch_id_of(cgroup) ^ watch_id) * GRACED_EXIT_ENTERED;
 }
 
 #define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
@@ -98,7 +111,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 		proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
 	ev->status = status_seen(e, status);
-	ev->flags = init ? GRACED_EXIT_INIT : 0;
+	ev->flags = init ? GRACED_EXIT_INIT : entered_flag(at->watch_id);
 	if (e->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
 	if (init && takes_others(t))
@@ -112,13 +125,15 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	ev->exec_ns = init ? init->exec_ns : 0;
 	ev->unheard_sig = init ? init->unheard_sig : 0;
-	ev->parent_pid = parent_pid(e->leader);
-	ev->others_missed = w ? w->others_missed : 0;
+	ev->parent_pid = parent_pid();
+	ev->others_missed = 0;
 	ev->pad = 0;
-	if (w)
+	if (w) {
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
-	else
+		ev->others_missed = w->others_missed;
+	} else {
 		__builtin_memset(&ev->counts, 0, sizeof(ev->counts));
+	}
 	emit_end(ev, init ? GRACED_URGENT : GRACED_SOON);
 }
 
@@ -167,7 +182,7 @@ static __always_inline bool may_matter(const struct exiting *e, const struct gra
 
 	if (status & 0x7f || code > 128 || is_stopping(i))
 		return true;
-	return code && i && i->pid && i->pid == parent_pid(e->leader);
+	return code && i && i->pid && i->pid == parent_pid();
 }
 
 static __always_inline void exit_seen(const __u64 *ctx, bool gated)

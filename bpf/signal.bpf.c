@@ -686,13 +686,12 @@ static __always_inline __u32 other_seen(const struct signal_args *a, const __u64
 	return other_flag(task, a->at.watch_id, a->sig, a->result);
 }
 
-/* Not by the end of a pid namespace. */
+/* Not to a zombie, nor by the end of a pid namespace. */
 static __always_inline bool other_take(struct signal_args *a)
 {
-	if (!(a->flags & OTHER) || a->flags & (NOISY | GRACED_SIG_NS_TEARDOWN))
-		return false;
-	return !(a->flags & GRACED_SIG_TARGET_ZOMBIE) &&
-	       others_take(a->at.watch_id, GRACED_EV_SIGNAL);
+	const __u32 no = NOISY | GRACED_SIG_NS_TEARDOWN | GRACED_SIG_TARGET_ZOMBIE;
+
+	return (a->flags & (no | OTHER)) == OTHER && others_take(a->at.watch_id, GRACED_EV_SIGNAL);
 }
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
@@ -741,7 +740,8 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	if (!for_init && !forward_take(a, init) && !wanted_by_all(a)) {
 		if (!other_take(a))
 			return;
-		a->flags &= ~(__u32)GRACED_SIG_FORWARDED;
+		flags &= ~(__u32)GRACED_SIG_FORWARDED;
+		bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
 	} else if (!for_init && a->flags & NOISY) {
 		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
 		return;

@@ -123,6 +123,9 @@ enum graced_exit_flags {
 	/* It exec'd, and its disposition of unheard_sig at its end is SIG_DFL or SIG_IGN. */
 	GRACED_EXIT_UNHEARD_DFL = 1 << 7,
 	GRACED_EXIT_UNHEARD_IGN = 1 << 8,
+	/* Its parent, at its end, is outside its container: it was brought in, by exec or the like.
+	 * Never of an init. */
+	GRACED_EXIT_ENTERED = 1 << 9,
 };
 
 /*

@@ -10,7 +10,7 @@
 
 /* On an emulated CPU the verifier does some ten thousand steps a second. */
 #define STEPS_OF_ONE 30000
-#define STEPS_OF_ALL 45000
+#define STEPS_OF_ALL 46000
 
 static int setup(void **state)
 {

@@ -125,6 +125,7 @@ static struct record_member member_of(const struct stop *stop, const struct proc
 		.fatal = fill_asked(process_fatal(p)),
 		.exit = {.known = p->end_ns, .status = p->status, .at_ns = p->end_ns},
 		.by = ended_by(stop, p),
+		.entered = process_is_entered(stop, p),
 		.cut = process_is_cut(stop, p),
 	};
 }

@@ -348,6 +348,8 @@ static void record_stop(struct series *s, const struct record *record)
 	if (stop->collateral_kills)
 		add(&to, (struct serie_key){.family = SERIES_COLLATERAL_KILLS},
 		    stop->collateral_kills);
+	if (record_cut_well(stop))
+		add(&to, (struct serie_key){.family = SERIES_CUT}, record_cut_well(stop));
 	if (stop->latency_known)
 		add(&to, (struct serie_key){SERIES_STOP_DURATION, outcome, 0}, stop->latency_ns);
 	if (stop->latency_known && grace_known(&stop->grace) && stop->grace.ns)
@@ -575,6 +577,7 @@ const char *series_family_name(enum series_family family)
 		[SERIES_GRACE_USED] = "graced_container_grace_used_ratio",
 		[SERIES_DEAF_STOPS] = "graced_container_deaf_stops_total",
 		[SERIES_COLLATERAL_KILLS] = "graced_collateral_kills_total",
+		[SERIES_CUT] = "graced_container_cut_processes_total",
 		[SERIES_OOM_KILLS] = "graced_oom_kills_total",
 		[SERIES_POD_EMPTY] = "graced_pod_empty_duration_seconds",
 		[SERIES_POD_READY] = "graced_pod_ready_while_terminating_seconds",

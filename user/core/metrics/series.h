@@ -44,6 +44,7 @@ enum series_family {
 	SERIES_GRACE_USED,    /* histogram of shares of the grace period */
 	SERIES_DEAF_STOPS,
 	SERIES_COLLATERAL_KILLS,
+	SERIES_CUT,
 	SERIES_OOM_KILLS, /* by level */
 	SERIES_POD_EMPTY, /* histogram of seconds, of pods: no container */
 	SERIES_POD_READY, /* likewise */

@@ -175,6 +175,7 @@ void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exi
 	p->parent_pid = exit->parent_pid;
 	p->end_ns = at_ns;
 	p->status = exit->status;
+	p->entered = exit->flags & GRACED_EXIT_ENTERED;
 	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !p->oom_victim) {
 		p->oom_victim = true;
 		p->oom = OOM_LEVEL_UNKNOWN;
@@ -294,8 +295,27 @@ const struct stop_signal *process_fatal(const struct process *p)
 	return p->end_ns && is_it ? &p->fatal : NULL;
 }
 
+static const struct process *parent_of(const struct processes *all, const struct process *p)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (p->parent_pid && all->list[i].proc.pid == p->parent_pid)
+			return all->list + i;
+	return NULL;
+}
+
+bool process_is_entered(const struct stop *stop, const struct process *p)
+{
+	for (int i = 0; p && i < PASS_DEPTH; i++) {
+		if (p->entered)
+			return true;
+		p = parent_of(stop->processes, p);
+	}
+	return false;
+}
+
 bool process_is_cut(const struct stop *stop, const struct process *p)
 {
-	return stop->request.seen && p->end_ns >= stop->request.at_ns && !p->oom_victim &&
+	return !process_is_entered(stop, p) && stop->request.seen &&
+	       p->end_ns >= stop->request.at_ns && !p->oom_victim &&
 	       (p->status & 0x7f) == SIGKILL_NR;
 }

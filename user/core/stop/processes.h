@@ -25,6 +25,7 @@ struct process {
 	enum oom_level oom; /* UNKNOWN until it is known */
 	uint64_t end_ns;    /* 0: it lives, or its end was not seen */
 	uint32_t status;    /* raw wait status */
+	bool entered;	    /* by exec or the like: its parent was outside at its end */
 };
 
 struct processes {
@@ -56,7 +57,11 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure);
 /* The signal that ended it; NULL: it was not seen, or none did. */
 const struct stop_signal *process_fatal(const struct process *p);
 
-/* It was killed after the stop began, before it had ended by itself. */
+/* It, or the process that started it, was brought in by exec or the like. */
+bool process_is_entered(const struct stop *stop, const struct process *p);
+
+/* It was killed after the stop began, before it had ended by itself. One that was brought in is not
+ * the container's, and never cut. */
 bool process_is_cut(const struct stop *stop, const struct process *p);
 
 #endif

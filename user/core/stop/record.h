@@ -129,7 +129,8 @@ struct record_member {
 	struct record_asked fatal; /* what ended it */
 	struct record_exit exit;   /* not known: it lives, or its end was not seen */
 	enum ended_by by;
-	bool cut; /* killed after the stop began, before it had ended by itself */
+	bool entered; /* brought in by exec or the like, and so never cut */
+	bool cut;     /* killed after the stop began, before it had ended by itself */
 };
 
 /* How many processes a record lists. */
@@ -408,6 +409,14 @@ static inline uint64_t record_ready_min_ns(const struct record_pod_ready *r)
 static inline const struct record_sigref *record_killer(const struct record_stop *stop)
 {
 	return stop->keeper_signal.known ? &stop->keeper_signal : &stop->kill_signal;
+}
+
+/* How many processes were cut though init ended well: those that a look at init alone misses. */
+static inline uint32_t record_cut_well(const struct record_stop *stop)
+{
+	bool well = stop->outcome == OUTCOME_GRACEFUL || stop->outcome == OUTCOME_TERMINATED;
+
+	return well ? stop->cut : 0;
 }
 
 /* The pod's, or outside pods the container's own; NULL: not known. */

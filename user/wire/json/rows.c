@@ -153,6 +153,7 @@ static const struct member listed[] = {
 	       UNLESS(struct record_member, fatal.number, 0)),
 	EXIT(struct record_member, exit),
 	WORD(struct record_member, "ended_by", by, ended_by),
+	BOOL(struct record_member, "entered", entered),
 	BOOL(struct record_member, "cut", cut),
 	MEMBERS_END,
 };

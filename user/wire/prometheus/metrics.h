@@ -19,7 +19,7 @@
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
-#define METRICS_OWN_LINES    (327 + API_EVENT_COUNT + METRICS_CONTAINERS_LINES)
+#define METRICS_OWN_LINES    (328 + API_EVENT_COUNT + METRICS_CONTAINERS_LINES)
 
 struct metrics_program {
 	const char *name;

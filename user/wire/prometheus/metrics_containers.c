@@ -23,6 +23,9 @@ static const struct expo_family container_families[SERIES_FAMILY_COUNT] = {
 		{"graced_collateral_kills", EXPO_COUNTER, NULL,
 		 "Processes of containers that the kernel killed because the init of their pid "
 		 "namespace exited."},
+	[SERIES_CUT] = {"graced_container_cut_processes", EXPO_COUNTER, NULL,
+			"Processes of containers that were killed after the stop signal though their "
+			"init ended well: most had not been asked to stop."},
 	[SERIES_OOM_KILLS] =
 		{"graced_oom_kills", EXPO_COUNTER, NULL,
 		 "Processes of containers that the OOM killer killed, by whose memory ran "

@@ -243,7 +243,12 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 
 	add_unheard(cell, stop->deaf, stop->reason);
 	add_before_exec(cell, stop);
-	if (stop->collateral_kills) {
+	if (record_cut_well(stop)) {
+		next_note(cell);
+		buf_add_u64(cell, stop->cut);
+		buf_adds(cell, " cut");
+	}
+	if (stop->collateral_kills > record_cut_well(stop)) {
 		next_note(cell);
 		buf_add_u64(cell, stop->collateral_kills);
 		buf_adds(cell, " collateral");
