@@ -228,8 +228,7 @@ static bool is_shell_name(const char *name)
 	return false;
 }
 
-/* What the program is called by: the name of the file, but of one file with many programs its own. */
-static const char *called(const char *exe, const char *comm)
+const char *audit_program_name(const char *exe, const char *comm)
 {
 	static const char *const many[] = {"", "busybox", "toybox", "coreutils"};
 
@@ -241,13 +240,13 @@ static const char *called(const char *exe, const char *comm)
 
 bool audit_is_shell(const char *exe, const char *comm)
 {
-	return is_shell_name(called(exe, comm));
+	return is_shell_name(audit_program_name(exe, comm));
 }
 
 bool audit_is_placeholder(const char *exe, const char *comm)
 {
 	static const char *const names[] = {"tail", "sleep", "cat"};
-	const char *name = called(exe, comm);
+	const char *name = audit_program_name(exe, comm);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -315,6 +314,13 @@ const char *audit_warning_name(enum audit_warning warning)
 		[AUDIT_CHILD_UNSIGNALLED] = "child-unsignalled",
 		[AUDIT_PENDING] = "pending",
 		[AUDIT_GUESSED] = "init-guessed",
+		[AUDIT_SHELL_BETWEEN] = "shell-between",
+		[AUDIT_SCRIPT_SHELL] = "script-shell",
+		[AUDIT_KEEPER_BETWEEN] = "placeholder-between",
+		[AUDIT_SERVICES_CUT] = "services-cut",
+		[AUDIT_PROCESS_CUT] = "process-cut",
+		[AUDIT_NOT_AWAITED] = "not-awaited",
+		[AUDIT_KILLED_SOON] = "killed-soon",
 		[AUDIT_CHILD_IGNORES] = "child-ignored",
 		[AUDIT_RERAISES] = "may-reraise",
 	};

@@ -65,8 +65,18 @@ enum audit_warning {
 	 * raises the signal again: that does not end an init of a pid namespace */
 	AUDIT_RERAISES,
 	AUDIT_GUESSED, /* "init-guessed": no init of a pid namespace; the oldest process */
+	/* Pairs of processes below the init (core/tree/pairs). */
+	AUDIT_SHELL_BETWEEN, /* "shell-between": a shell dies, or waits, and passes nothing on */
+	AUDIT_SCRIPT_SHELL,  /* "script-shell": the same, started by npm, yarn or pnpm */
+	AUDIT_KEEPER_BETWEEN, /* "placeholder-between": tail, sleep or cat dies, and the app is cut */
+	AUDIT_SERVICES_CUT,   /* "services-cut": runsvdir leaves without stopping its services */
+	AUDIT_PROCESS_CUT,    /* "process-cut": another process passes nothing on */
+	AUDIT_NOT_AWAITED,    /* "not-awaited": it hears, but its container does not wait for it */
+	AUDIT_KILLED_SOON,    /* "killed-soon": it hears, and a wrapper kills it a little later */
 	AUDIT_WARNING_COUNT,
 };
+#define AUDIT_PAIR_FIRST AUDIT_SHELL_BETWEEN
+#define AUDIT_PAIRS	 (AUDIT_WARNING_COUNT - AUDIT_PAIR_FIRST)
 
 enum audit_disposition {
 	AUDIT_SIG_DFL,	   /* "default" */
@@ -147,7 +157,11 @@ bool audit_is_deaf(const struct audit *audit);
 #define AUDIT_STAGE_NS 10000000000ull
 bool audit_is_starting(const char *comm, const char *link, bool in_memory, uint64_t age_ns);
 
-/* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
+/* What a program is called, by exe (the base name of the program, "" when it could not be seen) and
+ * comm: the name of the file, but of one file with many programs its own. */
+const char *audit_program_name(const char *exe, const char *comm);
+
+/* Whether exe and comm, as above, are a shell's.
  * Busybox and toybox are one when they are called as one. */
 bool audit_is_shell(const char *exe, const char *comm);
 
