@@ -19,20 +19,19 @@ static void add_spaces(struct buf *out, unsigned int n)
 		buf_addc(out, ' ');
 }
 
-/* Adds a line that begins at column indent and goes on, where it has to, further right. Each byte
- * of the text takes one column. */
-static void add_line(struct buf *out, unsigned int indent, const char *text, unsigned int width)
+/* Each byte of the text takes one column. */
+static void add_wrapped(struct buf *out, const char *text, unsigned int column_now,
+			unsigned int indent, unsigned int width)
 {
 	unsigned int limit = width >= WIDTH_MIN ? width : 0;
-	size_t column = indent, len;
+	size_t column = column_now, len;
 
-	add_spaces(out, indent);
 	for (bool first = true; *text; first = false) {
 		len = strcspn(text, " ");
 		if (!first && limit && column + 1 + len > limit) {
 			buf_addc(out, '\n');
-			add_spaces(out, indent + INDENT);
-			column = indent + INDENT;
+			add_spaces(out, indent);
+			column = indent;
 		} else if (!first) {
 			buf_addc(out, ' ');
 			column++;
@@ -44,12 +43,27 @@ static void add_line(struct buf *out, unsigned int indent, const char *text, uns
 	buf_addc(out, '\n');
 }
 
+/* Adds a line that begins at column indent and goes on, where it has to, further right. */
+static void add_line(struct buf *out, unsigned int indent, const char *text, unsigned int width)
+{
+	add_spaces(out, indent);
+	add_wrapped(out, text, indent, indent + INDENT, width);
+}
+
+void advice_wrap(struct buf *out, const char *text, unsigned int column, unsigned int width)
+{
+	unsigned int indent = width < column + WIDTH_MIN ? 2 * INDENT : column;
+
+	add_spaces(out, INDENT);
+	add_wrapped(out, text, column, indent, width);
+}
+
 static void add_visible(struct buf *out, const char *text)
 {
 	utf8_add_visible(out, text, strlen(text));
 }
 
-static void add_container(struct buf *out, const struct audit_record *r)
+void advice_add_container(struct buf *out, const struct audit_record *r)
 {
 	const struct record_container *c = &r->container;
 
@@ -74,7 +88,7 @@ static void add_why(struct buf *out, unsigned int topic, const struct audit_reco
 {
 	_cleanup_(buf_free) struct buf text = {};
 
-	add_container(&text, r);
+	advice_add_container(&text, r);
 	buf_adds(&text, ": ");
 	advice_add_why(&text, topic, r);
 	buf_addc(&text, '.');
