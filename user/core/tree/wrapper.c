@@ -27,6 +27,7 @@ static const struct wrapper rows[] = {
 	 {"tini", "tini-static", "docker-init"},
 	 .takes = "ep",
 	 .letter = 'g',
+	 .permutes = true,
 	 .variable = "TINI_KILL_PROCESS_GROUP=",
 	 .by = BY_WAITER,
 	 .pass = WRAPPER_GROUP,
@@ -42,13 +43,13 @@ static const struct wrapper rows[] = {
 	 .letter = 'c',
 	 .word = "single-child",
 	 .variable = "DUMB_INIT_SETSID=0",
-	 .by = BY_HANDLER,
+	 .by = BY_HANDLER | BY_WAITER,
 	 .pass = WRAPPER_CHILD,
 	 .end = WRAPPER_WITH_CHILD},
 	{"dumb-init",
 	 {"dumb-init"},
 	 .takes = "r",
-	 .by = BY_HANDLER,
+	 .by = BY_HANDLER | BY_WAITER,
 	 .pass = WRAPPER_GROUP,
 	 .end = WRAPPER_WITH_CHILD},
 	{"catatonit",
@@ -360,14 +361,34 @@ static bool is_option(const struct walk *w, char letter, const char *word)
 	return word && w->word_len && !strncmp(w->word, word, w->word_len);
 }
 
-static bool has_option(const struct wrapper_program *p, const struct wrapper *row)
+/* An option behind the command is the wrapper's as well in a libc whose getopt(3) moves it forward:
+ * in glibc, not in musl. */
+static bool has_moved_option(struct walk *w, char letter)
+{
+	const char *arg = next_arg(w);
+
+	while (arg && strcmp(arg, "--") != 0) {
+		if (arg[0] == '-' && arg[1] != '-' && strchr(arg, letter))
+			return true;
+		arg = next_arg(w);
+	}
+	return false;
+}
+
+/* TRI_UNKNOWN: not in each libc. */
+static enum record_tri has_option(const struct wrapper_program *p, const struct wrapper *row)
 {
 	struct walk w = walk_begin(p, row);
+	struct walk before = w;
 
-	while (p->args && next_option(&w))
+	while (p->args && next_option(&w)) {
 		if (is_option(&w, row->letter, row->word))
-			return true;
-	return false;
+			return TRI_TRUE;
+		before = w;
+	}
+	if (!p->args || !row->permutes)
+		return TRI_FALSE;
+	return has_moved_option(&before, row->letter) ? TRI_UNKNOWN : TRI_FALSE;
 }
 
 /* --- programs --- */
@@ -453,14 +474,15 @@ const char *wrapper_variable(const struct wrapper_program *p)
 	return NULL;
 }
 
-/* TRI_UNKNOWN: it is that by a variable, of which nothing is known. */
+/* TRI_UNKNOWN: it is that by an option or a variable, of which nothing is known. */
 static enum record_tri fits(const struct wrapper *row, const struct wrapper_program *p)
 {
+	enum record_tri option;
+
 	if (!row->letter && !row->word)
 		return TRI_TRUE;
-	if (has_option(p, row))
-		return TRI_TRUE;
-	return row->variable ? p->variable : TRI_FALSE;
+	option = has_option(p, row);
+	return option == TRI_FALSE && row->variable ? p->variable : option;
 }
 
 /* --- values of arguments --- */

@@ -45,7 +45,8 @@ struct wrapper {
 					     runs */
 	const char *takes;		  /* its short options with a value */
 	char letter;			  /* only with this option, */
-	const char *word;		  /* ... or --word, */
+	bool permutes;	      /* ... which may also stand behind the command, before -- */
+	const char *word;     /* ... or --word, */
 	const char *variable; /* ... or this in its environment ("NAME=": with any value) */
 	uint64_t signals;     /* bits 1 << (number - 1) of the stop signals it is for; 0: all */
 	uint32_t by;	      /* bits 1 << enum audit_reason: how it hears the signal */
