@@ -106,12 +106,16 @@ static void arguments_say_how_long_and_by_which_signal(void **state)
 	assert_int_equal(w.pass, WRAPPER_NOTHING);
 }
 
-static void a_variable_that_may_not_be_read_leaves_the_group_unknown(void **state)
+static void an_option_or_variable_that_may_be_leaves_the_group_unknown(void **state)
 {
 	char text[256];
 	struct wrapper_program p = program("tini", "tini app", text);
 	struct wrapper w;
 
+	assert_string_equal(name_of("tini", "tini app -vg", SIGTERM, &w), "tini");
+	assert_true(w.rest_unknown);
+	assert_string_equal(name_of("tini", "tini app -- -g", SIGTERM, &w), "tini");
+	assert_false(w.rest_unknown);
 	assert_string_equal(wrapper_variable(&p), "TINI_KILL_PROCESS_GROUP=");
 	assert_true(wrapper_find(&p, SIGTERM, &w));
 	assert_int_equal(w.rest_unknown, false);
@@ -166,8 +170,8 @@ int main(void)
 		      a_program_is_known_by_its_name_and_options),
 		CLAIM("arguments say how long, and by which signal",
 		      arguments_say_how_long_and_by_which_signal),
-		CLAIM("a variable that may not be read leaves the group unknown",
-		      a_variable_that_may_not_be_read_leaves_the_group_unknown),
+		CLAIM("an option or a variable that may be leaves the group unknown",
+		      an_option_or_variable_that_may_be_leaves_the_group_unknown),
 		CLAIM("arguments may be anything", arguments_may_be_anything),
 		CLAIM("each way of passing on has a name", each_way_of_passing_on_has_a_name),
 	};
