@@ -84,10 +84,11 @@ static enum audit_warning warning_of(const struct tree *t, size_t i, size_t *ret
 	}
 	if (p->fate != TREE_RECEIVES || p->reason == TREE_DEFAULT || !i)
 		return AUDIT_WARNING_COUNT;
-	*ret_by = p->waited == TRI_FALSE ? first_to_end(t) : p->from;
+	*ret_by = p->waited == TRI_FALSE ? first_to_end(t) : p->killer;
 	if (p->waited == TRI_FALSE)
 		return AUDIT_NOT_AWAITED;
-	return p->killed_ms && p->killed_ms <= SOON_MS ? AUDIT_KILLED_SOON : AUDIT_WARNING_COUNT;
+	return p->killed_ms && p->killed_ms <= SOON_MS && !p->wraps ? AUDIT_KILLED_SOON
+								    : AUDIT_WARNING_COUNT;
 }
 
 uint32_t tree_pairs(const struct tree *t, struct audit_pair ret[static AUDIT_PAIRS])

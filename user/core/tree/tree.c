@@ -255,22 +255,32 @@ static void ask_otherwise(struct tree *t, size_t k, size_t from, enum wrapper_pa
 	taint(p, TREE_DECIDES);
 }
 
+/* Before it is asked itself, as what it passes on depends on that. */
+static void mark_passed(const struct tree_process *p, size_t i, struct tree_process *other)
+{
+	other->assumed = p->assumed || p->wrapper.assumed;
+	other->then = p->wrapper.then;
+	other->killed_ms = p->wrapper.kill_ms;
+	other->killer = i;
+	/* What ends with a process that is killed is killed then, too. */
+	if (p->killed_ms && (!other->killed_ms || p->killed_ms < other->killed_ms)) {
+		other->killed_ms = p->killed_ms;
+		other->killer = p->killer;
+	}
+}
+
 static void pass_to(struct judge *j, size_t i, size_t k, uint32_t signal)
 {
 	struct tree_process *p = j->tree->list + i, *other = j->tree->list + k;
-	bool before = other->asked;
 
+	if (!other->asked)
+		mark_passed(p, i, other);
 	if (p->wrapper.pass == WRAPPER_MESSAGE || p->wrapper.pass == WRAPPER_CLIENTS)
 		ask_otherwise(j->tree, k, i, p->wrapper.pass);
 	else
 		ask(j, k, p->wrapper.sends ? p->wrapper.sends : signal, i);
-	if (before)
-		return;
-	other->assumed = p->assumed || p->wrapper.assumed;
-	other->killed_ms = p->wrapper.kill_ms;
-	other->then = p->wrapper.then;
-	if (other->fate == TREE_IGNORES && other->then)
-		ask(j, k, other->then, i);
+	if (p->wrapper.then && other->fate == TREE_IGNORES)
+		ask(j, k, p->wrapper.then, i);
 }
 
 static bool is_foreground(const struct tree_process *shell, const struct tree_process *child)

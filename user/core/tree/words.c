@@ -85,7 +85,7 @@ static void add_receives(struct buf *out, const struct tree *t, const struct tre
 		buf_adds(out, "; the container does not wait for it");
 	} else if (p->killed_ms) {
 		buf_printf(out, "; killed by ");
-		add_by(out, t, p->from, "");
+		add_by(out, t, p->killer, "");
 		buf_printf(out, " %u.%u s later", p->killed_ms / 1000, p->killed_ms % 1000 / 100);
 	}
 }
