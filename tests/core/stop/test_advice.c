@@ -100,12 +100,12 @@ static void the_sentence_names_the_pids_that_matter(void **state)
 	r.audit.warnings = 1u << AUDIT_CHILD_IGNORES;
 	assert_string_equal(in_short(&out, &r), "pid 1015 ignores it: handle it there");
 	r.audit.warnings = 1u << AUDIT_KILLED_SOON;
-	assert_string_equal(in_short(&out, &r), "pid 1015 is killed 2 s after it");
+	assert_string_equal(in_short(&out, &r), "pid 1015 is killed within 2 s");
 	r.pairs[AUDIT_KILLED_SOON - AUDIT_PAIR_FIRST].assumed = true;
 	r.pairs[AUDIT_KILLED_SOON - AUDIT_PAIR_FIRST].after_ns = 1600000000;
 	assert_string_equal(why(&out, AUDIT_REASON_COUNT + AUDIT_KILLED_SOON, &r),
-			    "sh (pid 1012) asks node (pid 1015) to end, and kills it 1.6 s (its "
-			    "default) later, whatever the grace period");
+			    "sh (pid 1012) asks node (pid 1015) to end, and kills it within 1.6 s "
+			    "(its default), whatever the grace period");
 	r.audit.warnings = 1u << AUDIT_STOPPED;
 	assert_string_equal(in_short(&out, &r), "it is stopped: kill -CONT 1012");
 }

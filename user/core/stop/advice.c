@@ -178,11 +178,11 @@ static const struct words topics[ADVICE_TOPICS] = {
 		 "\"$@\"), or name it as the command, in place of yarn, too.",
 		 "exec the app: pid ^ is not waited for"},
 	[WARNING(AUDIT_KILLED_SOON)] =
-		{"% asks & to end, and kills it # later, whatever the grace period",
+		{"% asks & to end, and kills it within #, whatever the grace period",
 		 "In place of su, runuser or timeout -k start the app by what it replaces: USER in the "
 		 "Dockerfile, runAsUser, gosu, su-exec or setpriv --reuid. For pm2 set kill_timeout (pm2-"
 		 "runtime --kill-timeout 9000) to somewhat less than the grace period.",
-		 "pid ^ is killed # after it"},
+		 "pid ^ is killed within #"},
 };
 
 /* The first of these that a record has is its most important warning. */

@@ -78,7 +78,8 @@ static enum audit_warning warning_of(const struct tree *t, size_t i, size_t *ret
 	*ret_by = p->by;
 	if (p->fate == TREE_CUT && p->reason == TREE_UNASKED) {
 		/* What a cut process started is cut for the same reason: its topmost one counts. */
-		if ((p->by == 0 && init_says_it(t->list)) || p->parent != p->by)
+		if ((p->by == 0 && init_says_it(t->list)) || p->parent != p->by ||
+		    t->list[p->by].fate == TREE_IGNORES)
 			return AUDIT_WARNING_COUNT;
 		return warning_of_cut(t, ret_by);
 	}

@@ -38,30 +38,32 @@ static bool take_child(struct tree_process *list, size_t from, size_t n, uint32_
 	return best != TREE_NONE;
 }
 
-static bool has_parent(const struct tree_process *list, size_t n, const struct tree_process *p)
+static size_t find_pid(const struct tree_process *list, size_t from, size_t n, uint32_t pid)
 {
-	for (size_t i = 0; i < n; i++)
-		if (list[i].process.pid == p->ppid)
-			return true;
-	return false;
+	for (size_t i = from; i < n; i++)
+		if (list[i].process.pid == pid)
+			return i;
+	return TREE_NONE;
 }
 
-/* The oldest of those in [from, n) whose parent is not among them. */
+/* Puts the init first of those in [from, n), or else the oldest: it is below none of the others,
+ * but for one that started in the same tick. */
 static void take_root(struct tree_process *list, size_t from, size_t n, uint32_t init_pid)
 {
-	size_t best = TREE_NONE;
+	size_t best = find_pid(list, from, n, init_pid);
 
-	for (size_t i = from; i < n; i++) {
-		if (list[i].process.pid == init_pid) {
-			best = i;
-			break;
-		}
-		if (has_parent(list + from, n - from, list + i))
-			continue;
+	for (size_t i = from; best == TREE_NONE || (list[best].process.pid != init_pid && i < n);
+	     i++)
 		if (best == TREE_NONE || is_older(list + i, list + best))
 			best = i;
+	for (int i = 0; i < TREE_MAX && list[best].process.pid != init_pid; i++) {
+		size_t parent = find_pid(list, from, n, list[best].ppid);
+
+		if (parent == TREE_NONE)
+			break;
+		best = parent;
 	}
-	swap(list + from, list + (best == TREE_NONE ? from : best));
+	swap(list + from, list + best);
 }
 
 /* Level by level, so that the nearest are kept. */

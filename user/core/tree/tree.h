@@ -78,7 +78,7 @@ struct tree_process {
 	struct wrapper wrapper;
 	bool assumed;	    /* it is asked if a program above it has its default configuration */
 	uint32_t then;	    /* ... and right after it by this one; 0: not */
-	uint32_t killed_ms; /* ... and killed so long after; 0: not */
+	uint32_t killed_ms; /* ... and killed so long after, or before that; 0: not */
 	size_t killer;	    /* ... by this one, which asked it or a process above it */
 	enum record_tri waited; /* the container does not end before it has */
 

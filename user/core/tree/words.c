@@ -84,9 +84,9 @@ static void add_receives(struct buf *out, const struct tree *t, const struct tre
 	if (p->waited == TRI_FALSE) {
 		buf_adds(out, "; the container does not wait for it");
 	} else if (p->killed_ms) {
-		buf_printf(out, "; killed by ");
+		buf_adds(out, "; killed by ");
 		add_by(out, t, p->killer, "");
-		buf_printf(out, " %u.%u s later", p->killed_ms / 1000, p->killed_ms % 1000 / 100);
+		buf_printf(out, " within %u.%u s", p->killed_ms / 1000, p->killed_ms % 1000 / 100);
 	}
 }
 
@@ -117,7 +117,7 @@ static void add_ignores(struct buf *out, const struct tree_process *p)
 	buf_adds(out, words[p->reason] ? words[p->reason] : "ignores ");
 	add_signal(out, p->signal);
 	if (p->killed_ms)
-		buf_printf(out, ", and is killed %u.%u s later", p->killed_ms / 1000,
+		buf_printf(out, ", and is killed within %u.%u s", p->killed_ms / 1000,
 			   p->killed_ms % 1000 / 100);
 	else
 		buf_adds(out, ", and is killed in the end");

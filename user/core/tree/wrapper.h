@@ -54,7 +54,7 @@ struct wrapper {
 	enum wrapper_end end;
 	uint32_t sends;	   /* this signal; 0: the one that it got */
 	uint32_t then;	   /* ... and at once this one; 0: none */
-	uint32_t kill_ms;  /* SIGKILL, so long after; 0: none */
+	uint32_t kill_ms;  /* SIGKILL, so long after, or at the next signal; 0: none */
 	bool assumed;	   /* its configuration may say otherwise, and is not read */
 	bool copy_unknown; /* its child may be a copy of it, of which nothing is known */
 	/* What becomes of processes below it that it passes nothing to is not known. */
