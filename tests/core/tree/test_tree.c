@@ -357,7 +357,7 @@ static void the_words_name_who_and_why(void **state)
 {
 	static const struct row row = {"words",
 				       {{"tini", "tini -- su", 0, 'w', 0, "", 0},
-					{"su", NULL, 1, 'h', 0, "", 0},
+					{"runuser", NULL, 1, 'h', 0, "", 0},
 					{"dash", NULL, 2, 'd', 0, "", 0},
 					{"app", NULL, 3, 'h', 0, "", 0}},
 				       .warnings = 0};

@@ -15,8 +15,11 @@ static struct wrapper_program program(const char *exe, const char *line, char te
 	snprintf(text, 256, "%s", line);
 	for (size_t i = 0; i < len; i++)
 		text[i] = text[i] == ' ' ? '\0' : text[i] == '\t' ? ' ' : text[i];
-	return (struct wrapper_program){
-		.exe = exe, .comm = "x", .args = text, .args_len = len + 1, .variable = TRI_FALSE};
+	return (struct wrapper_program){.exe = exe,
+					.comm = "timeout",
+					.args = text,
+					.args_len = len + 1,
+					.variable = TRI_FALSE};
 }
 
 static const char *name_of(const char *exe, const char *line, uint32_t signal, struct wrapper *ret)
@@ -75,6 +78,7 @@ static void a_program_is_known_by_its_name_and_options(void **state)
 		{"ruby3.1", "/usr/bin/ruby /usr/bin/bundle exec puma", SIGTERM, "bundle exec"},
 		{"sh", "sh -c tini", SIGTERM, "-"},
 		{"", "tini", SIGTERM, "-"},
+		{"busybox", "timeout 5 app", SIGTERM, "-"},
 	};
 	struct wrapper w;
 

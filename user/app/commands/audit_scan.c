@@ -12,6 +12,7 @@
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "core/tree/pairs.h"
+#include "core/tree/wrapper.h"
 #include "io/cgroup/fs.h"
 #include "io/cgroup/hierarchy.h"
 #include "io/proc/clock.h"
@@ -158,6 +159,16 @@ static void look_at_shell(const struct members *members, struct audit_found *fou
 	found->app = *behind_shells(members, app, false);
 }
 
+static bool passes_on(const struct audit_found *found)
+{
+	const struct wrapper_program program = {.exe = found->init.proc.exe,
+						.comm = found->init.proc.comm};
+	struct wrapper w;
+
+	return wrapper_find(&program, found->facts.signal, &w) &&
+	       (w.pass == WRAPPER_CHILD || w.pass == WRAPPER_GROUP || w.pass == WRAPPER_OWN_GROUP);
+}
+
 /* The oldest child is the one that it was made to start; others came to it when their parents
  * left. */
 static void look_at_child(const struct members *members, struct audit_found *found)
@@ -166,8 +177,7 @@ static void look_at_child(const struct members *members, struct audit_found *fou
 	struct procsig_status s;
 
 	found->facts.child_ignores = false;
-	if (!child || !audit_passes_on(found->init.proc.exe) ||
-	    procfs_sig_status((pid_t)child->proc.pid, &s) < 0)
+	if (!child || !passes_on(found) || procfs_sig_status((pid_t)child->proc.pid, &s) < 0)
 		return;
 	found->facts.child_ignores =
 		audit_disposition_of(found->facts.signal, 0, s.ignored) == AUDIT_SIG_IGNORED;

@@ -254,17 +254,6 @@ bool audit_is_placeholder(const char *exe, const char *comm)
 	return false;
 }
 
-bool audit_passes_on(const char *exe)
-{
-	static const char *const inits[] = {"tini",	 "tini-static", "docker-init",
-					    "dumb-init", "catatonit",	"podman-init"};
-
-	for (size_t i = 0; i < sizeof(inits) / sizeof(*inits); i++)
-		if (strcmp(exe, inits[i]) == 0)
-			return true;
-	return false;
-}
-
 bool audit_reraises(const char *exe, uint32_t signal)
 {
 	return (signal == SIGINT || signal == SIGTERM) &&

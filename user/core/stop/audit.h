@@ -169,10 +169,6 @@ bool audit_is_shell(const char *exe, const char *comm);
  * or waits. As PID 1 it only keeps a container from ending. */
 bool audit_is_placeholder(const char *exe, const char *comm);
 
-/* Whether exe, the base name of the program, is that of an init known to pass signals on to the one
- * child that it was made to start. */
-bool audit_passes_on(const char *exe);
-
 /*
  * Whether exe, the base name of the program, is that of a language's runtime with a handler for the
  * signal that restores the default and raises it again: Node's SignalExit() (src/node.cc), for

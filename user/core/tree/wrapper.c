@@ -108,13 +108,15 @@ static const struct wrapper rows[] = {
 	 .rest_unknown = true},
 
 	/* --- programs that run another one as another user, or for some time --- */
+	/* That of util-linux; the one of shadow signals a process group. */
 	{"su",
 	 {"su"},
 	 .signals = TERM,
 	 .by = BY_HANDLER,
 	 .pass = WRAPPER_CHILD,
 	 .end = WRAPPER_WITH_CHILD,
-	 .kill_ms = 2000},
+	 .kill_ms = 2000,
+	 .rest_unknown = true},
 	{"runuser",
 	 {"runuser"},
 	 .signals = TERM,
@@ -445,14 +447,13 @@ static void name_script(const struct wrapper_program *p, char ret[static NAME_SI
 	copy_name(arg ? arg : "", "", ".", ret);
 }
 
+/* Not by comm, even where that is all there is: what busybox calls timeout is another program. */
 static void name_program(const struct wrapper_program *p, char ret[static NAME_SIZE])
 {
-	const char *name = audit_program_name(p->exe, p->comm);
-
-	if (is_interpreter(name))
+	if (is_interpreter(p->exe))
 		name_script(p, ret);
 	else
-		copy_name(name, "", "", ret);
+		copy_name(p->exe, "", "", ret);
 }
 
 static bool is_called(const struct wrapper *row, const char *name)
