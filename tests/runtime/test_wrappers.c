@@ -233,6 +233,9 @@ static void those_of_node(void **state)
 		{PACKAGE "exec pnpm run two", .fates = "receives receives", .needs = NODE},
 		{SCRIPT("0") "exec pm2-runtime app.js", .fates = "receives receives",
 		 .needs = NODE},
+		{"export PM2_KILL_TIMEOUT=9000; " SCRIPT(
+			 "setTimeout(process.exit,2000)") "exec pm2-runtime app.js",
+		 .fates = "receives receives", .needs = NODE},
 		{SCRIPT("process.exit()") "exec nodemon app.js", .fates = "receives receives",
 		 .needs = NODE},
 	};

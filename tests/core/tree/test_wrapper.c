@@ -135,6 +135,12 @@ static void an_option_or_variable_that_may_be_leaves_the_group_unknown(void **st
 	assert_true(wrapper_find(&p, SIGTERM, &w));
 	assert_int_equal(w.pass, WRAPPER_CHILD);
 	assert_int_equal(w.rest_unknown, true);
+	p = program("node", "node /bin/pm2-runtime", text);
+	assert_true(wrapper_find(&p, SIGTERM, &w));
+	assert_int_equal(w.kill_ms, 1600);
+	p.variable = TRI_TRUE;
+	assert_true(wrapper_find(&p, SIGTERM, &w));
+	assert_int_equal(w.kill_ms, 0);
 	p = program("sh", "sh", text);
 	assert_null(wrapper_variable(&p));
 }

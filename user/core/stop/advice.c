@@ -180,8 +180,8 @@ static const struct words topics[ADVICE_TOPICS] = {
 	[WARNING(AUDIT_KILLED_SOON)] =
 		{"% asks & to end, and kills it within #, whatever the grace period",
 		 "In place of su, runuser or timeout -k start the app by what it replaces: USER in the "
-		 "Dockerfile, runAsUser, gosu, su-exec or setpriv --reuid. For pm2 set kill_timeout (pm2-"
-		 "runtime --kill-timeout 9000) to somewhat less than the grace period.",
+		 "Dockerfile, runAsUser, gosu, su-exec or setpriv --reuid. Have pm2 wait for "
+		 "somewhat less than the grace period: ENV PM2_KILL_TIMEOUT=9000.",
 		 "pid ^ is killed within #"},
 };
 

@@ -172,6 +172,17 @@ static const struct wrapper rows[] = {
 	 .end = WRAPPER_WITH_ALL,
 	 .assumed = true,
 	 .rest_unknown = true},
+	/* How long it waits is somewhere in its configuration then. */
+	{"pm2",
+	 {"pm2", "pm2-runtime", "pm2-docker"},
+	 .variable = "PM2_KILL_TIMEOUT=",
+	 .signals = TERM | INT,
+	 .by = BY_HANDLER,
+	 .pass = WRAPPER_CHILDREN,
+	 .end = WRAPPER_WITH_ALL,
+	 .sends = SIGINT,
+	 .assumed = true,
+	 .rest_unknown = true},
 	{"pm2",
 	 {"pm2", "pm2-runtime", "pm2-docker"},
 	 .signals = TERM | INT,
@@ -480,7 +491,7 @@ static enum record_tri fits(const struct wrapper *row, const struct wrapper_prog
 {
 	enum record_tri option;
 
-	if (!row->letter && !row->word)
+	if (!row->letter && !row->word && !row->variable)
 		return TRI_TRUE;
 	option = has_option(p, row);
 	return option == TRI_FALSE && row->variable ? p->variable : option;
