@@ -10,7 +10,7 @@
 
 static struct audit_record plain(void)
 {
-	return (struct audit_record){
+	struct audit_record r = {
 		.seen = true,
 		.process = {.pid = 1012, .ns_pid = 1, .comm = "sh"},
 		.has_app = true,
@@ -18,6 +18,11 @@ static struct audit_record plain(void)
 		.facts = {.signal = SIGTERM, .shielded = true},
 		.audit = {AUDIT_DEAF, AUDIT_SHELL, 0},
 	};
+
+	for (size_t i = 0; i < AUDIT_PAIRS; i++)
+		r.pairs[i] =
+			(struct audit_pair){.app = r.app, .by = r.process, .after_ns = 2000000000};
+	return r;
 }
 
 static const char *why(struct buf *out, unsigned int topic, const struct audit_record *r)
@@ -48,7 +53,7 @@ static void each_reason_and_warning_says_why_and_what_to_do(void **state)
 		assert_true(strlen(text) > 20);
 		assert_non_null(strstr(text, "(pid 1012)"));
 		assert_int_not_equal(text[strlen(text) - 1], '.');
-		assert_null(strpbrk(text, "@&~^$"));
+		assert_null(strpbrk(text, "@&~^$%#"));
 		assert_non_null(remedy);
 		assert_true(strlen(remedy) > 20);
 		assert_int_equal(remedy[strlen(remedy) - 1], '.');
@@ -75,7 +80,7 @@ static void each_trouble_has_a_word_for_the_column(void **state)
 			assert_true(advice_is_trouble(topic));
 		else
 			assert_int_equal(in_short(&out, &r)[0] != '\0', advice_is_trouble(topic));
-		assert_null(strpbrk(buf_str(&out), "@&~^$"));
+		assert_null(strpbrk(buf_str(&out), "@&~^$%#"));
 	}
 }
 
@@ -94,6 +99,13 @@ static void the_sentence_names_the_pids_that_matter(void **state)
 			    "pid 1015 never gets SIGTERM: exec it, or trap and wait");
 	r.audit.warnings = 1u << AUDIT_CHILD_IGNORES;
 	assert_string_equal(in_short(&out, &r), "pid 1015 ignores it: handle it there");
+	r.audit.warnings = 1u << AUDIT_KILLED_SOON;
+	assert_string_equal(in_short(&out, &r), "pid 1015 is killed within 2 s");
+	r.pairs[AUDIT_KILLED_SOON - AUDIT_PAIR_FIRST].assumed = true;
+	r.pairs[AUDIT_KILLED_SOON - AUDIT_PAIR_FIRST].after_ns = 1600000000;
+	assert_string_equal(why(&out, AUDIT_REASON_COUNT + AUDIT_KILLED_SOON, &r),
+			    "sh (pid 1012) asks node (pid 1015) to end, and kills it within 1.6 s "
+			    "(its default), whatever the grace period");
 	r.audit.warnings = 1u << AUDIT_STOPPED;
 	assert_string_equal(in_short(&out, &r), "it is stopped: kill -CONT 1012");
 }

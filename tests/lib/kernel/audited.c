@@ -29,6 +29,21 @@ json_t *audited_any(const struct box *box)
 	return rec;
 }
 
+json_t *audited_any_by(const struct box *box, int signal)
+{
+	char number[16];
+	const struct run_spec spec = {.args = BOX_ARGV("audit", "-o", "json", "--exit-zero", "-s",
+						       number, "-c", box->id)};
+	struct run_result result;
+	json_t *rec;
+
+	snprintf(number, sizeof(number), "%d", signal ? signal : SIGTERM);
+	assert_int_equal(run(&spec, &result), 0);
+	rec = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
+	run_done(&result);
+	return rec;
+}
+
 json_t *audited(const struct box *box, int status)
 {
 	const struct run_spec spec = {.args = BOX_ARGV("audit", "-o", "json", "-c", box->id)};

@@ -44,6 +44,9 @@ json_t *audited(const struct box *box, int status);
 /* The same, whatever the verdict. */
 json_t *audited_any(const struct box *box);
 
+/* The same by this signal, 0: SIGTERM; NULL: it cannot be seen now. */
+json_t *audited_any_by(const struct box *box, int signal);
+
 /* Waits until SIGTERM is not pending any more. */
 void audited_await_taken(pid_t pid);
 

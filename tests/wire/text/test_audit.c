@@ -54,7 +54,7 @@ static void what_was_found_is_one_line(void **state)
 		&r, HEAD POD
 		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL
 		"\"verdict\":\"deaf\",\"reason\":\"no-handler\",\"warnings\":[],\"shielded\":true,"
-		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null,\"worker\":null,"
+		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null,\"worker\":null,\"processes\":null,\"processes_other\":null,"
 		"\"advice\":[{\"about\":\"no-handler\",\"why\":\"nginx (pid 4242) has no handler for "
 		"SIGTERM, and the kernel spares PID 1 of a pid namespace the default action\","
 		"\"remedy\":\"Have the program handle the signal, or start it behind an init that passes "
@@ -70,7 +70,7 @@ static void what_was_found_is_one_line(void **state)
 		"\"verdict\":\"deaf\",\"reason\":\"blocked\",\"warnings\":[\"frozen\"],"
 		"\"shielded\":true,\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,"
 		"\"shell\":{\"name\":\"dash\",\"waits\":true,\"app\":{\"pid\":4243,\"ns_pid\":7,"
-		"\"comm\":\"java\"}},\"worker\":null,"
+		"\"comm\":\"java\"}},\"worker\":null,\"processes\":null,\"processes_other\":null,"
 		"\"advice\":[{\"about\":\"blocked\",\"why\":\"every thread of nginx (pid 4242) blocks "
 		"SIGTERM and none waits for it, so that it stays pending\",\"remedy\":\"Unblock the "
 		"signal where it is handled, or have a thread wait for it (sigwait). A mask of blocked "
@@ -96,18 +96,21 @@ static void what_is_not_known_is_null(void **state)
 	"\"runtime\":null,\"kind\":null,\"cgroup\":\"/c\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null,\"workload_kind\":null},"
 #define REMEDY	"\"remedy\":\"Run graced as root, in the pid namespace of the host.\""
 #define UNKNOWN "\"verdict\":\"unknown\",\"reason\":\"no-access\",\"warnings\":[],"
-	check_json(&r, BARE
-		   "\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL UNKNOWN
-		   "\"shielded\":true,\"disposition\":\"default\","
-		   "\"blocked\":null,\"waiters\":null,\"shell\":null,\"worker\":null,"
-		   "\"advice\":[{\"about\":\"no-access\",\"why\":\"this user may not look into "
-		   "nginx (pid 4242)\"," REMEDY "}]}\n");
+	check_json(
+		&r, BARE
+		"\"process\":{\"pid\":4242,\"ns_pid\":1,\"comm\":\"nginx\"}," SIGNAL UNKNOWN
+		"\"shielded\":true,\"disposition\":\"default\","
+		"\"blocked\":null,\"waiters\":null,\"shell\":null,\"worker\":null,\"processes\":null,\"processes_other\":null,"
+		"\"advice\":[{\"about\":\"no-access\",\"why\":\"this user may not look into "
+		"nginx (pid 4242)\"," REMEDY "}]}\n");
 	r.seen = false;
-	check_json(&r, BARE "\"process\":null," SIGNAL UNKNOWN
-			    "\"shielded\":null,\"disposition\":null,\"blocked\":null,"
-			    "\"waiters\":null,\"shell\":null,\"worker\":null,"
-			    "\"advice\":[{\"about\":\"no-access\",\"why\":\"none of its processes "
-			    "can be seen from here\"," REMEDY "}]}\n");
+	check_json(
+		&r, BARE
+		"\"process\":null," SIGNAL UNKNOWN
+		"\"shielded\":null,\"disposition\":null,\"blocked\":null,"
+		"\"waiters\":null,\"shell\":null,\"worker\":null,\"processes\":null,\"processes_other\":null,"
+		"\"advice\":[{\"about\":\"no-access\",\"why\":\"none of its processes "
+		"can be seen from here\"," REMEDY "}]}\n");
 }
 
 /* Every verdict, reason and warning at its longest, with names that want out. */

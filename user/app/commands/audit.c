@@ -20,6 +20,7 @@
 #include "wire/json/audit.h"
 #include "wire/text/advice.h"
 #include "wire/text/audit.h"
+#include "wire/text/tree.h"
 
 static const struct options_help help = {
 	.head = "usage: graced audit [OPTIONS]\n"
@@ -36,6 +37,9 @@ static const struct options_help help = {
 		"         blocked (in all threads, and none waits for it), suspends (SIGSTOP and its like)\n"
 		"unknown  no-access, starting, busy (blocked, perhaps for a moment), or threads-differ (one\n"
 		"         thread waits for it, another does not block it)\n"
+		"\n"
+		"With -o wide, or for one container (-c, -p, -n, --pid), a line for each of its processes\n"
+		"follows: who receives the signal from whom, and who gets only SIGKILL.\n"
 		"\n"
 		"Below the table is a paragraph for each reason that is trouble: the processes concerned, and\n"
 		"what to do. docs/fix.md has each remedy by example.\n"
@@ -96,6 +100,13 @@ bool audit_explains(const struct options *o)
 	return !o->json && !o->table.no_titles && !o->table.columns;
 }
 
+/* For those who want all, or ask for one container. */
+static bool shows_trees(const struct options *o, size_t n)
+{
+	return audit_explains(o) &&
+	       (o->table.wide || (n == 1 && (o->pid || filter_has_names(&o->filter))));
+}
+
 struct counts {
 	uint32_t all, deaf, no_access;
 };
@@ -125,6 +136,8 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 			grid_add(&grid, record);
 	}
 	grid_flush(&grid, &out);
+	if (shows_trees(o, n))
+		tree_blocks(&out, records, n, screen_width());
 	if (audit_explains(o))
 		advice_paragraphs(&out, records, n, screen_width());
 	fwrite(buf_str(&out), 1, out.len, stdout);
@@ -165,7 +178,7 @@ static void sum_up(const struct counts *c, uint32_t signal)
 
 static int audit(const struct options *o, uint32_t signal)
 {
-	struct audit_list list = {};
+	struct audit_list list = {.trees = true};
 	struct counts counts = {};
 	int r = o->pid ? audit_scan_pid(o, signal, o->pid, &list) : audit_scan(o, signal, &list);
 

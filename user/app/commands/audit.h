@@ -3,6 +3,7 @@
 #ifndef APP_COMMANDS_AUDIT_H
 #define APP_COMMANDS_AUDIT_H
 
+#include "app/commands/audit_tree.h"
 #include "app/query/describe.h"
 #include "app/config/options.h"
 #include "core/cgroup/path.h"
@@ -23,6 +24,8 @@ struct audit_found {
 	bool has_app;
 	struct audit_facts facts;
 	struct audit audit;
+	struct audit_tree tree; /* where the list has trees */
+	struct audit_pair pairs[AUDIT_PAIRS];
 };
 
 struct audit_list {
@@ -30,6 +33,7 @@ struct audit_list {
 	size_t n, room;
 	struct describe *describe; /* what own points into; NULL: no source was queried */
 	bool quiet;		   /* do not log which sources fail */
+	bool trees;		   /* look at the processes below each init, too */
 };
 
 /*

@@ -11,6 +11,8 @@
 #include "app/query/containers.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
+#include "core/tree/pairs.h"
+#include "core/tree/wrapper.h"
 #include "io/cgroup/fs.h"
 #include "io/cgroup/hierarchy.h"
 #include "io/proc/clock.h"
@@ -157,6 +159,16 @@ static void look_at_shell(const struct members *members, struct audit_found *fou
 	found->app = *behind_shells(members, app, false);
 }
 
+static bool passes_on(const struct audit_found *found)
+{
+	const struct wrapper_program program = {.exe = found->init.proc.exe,
+						.comm = found->init.proc.comm};
+	struct wrapper w;
+
+	return wrapper_find(&program, found->facts.signal, &w) &&
+	       (w.pass == WRAPPER_CHILD || w.pass == WRAPPER_GROUP || w.pass == WRAPPER_OWN_GROUP);
+}
+
 /* The oldest child is the one that it was made to start; others came to it when their parents
  * left. */
 static void look_at_child(const struct members *members, struct audit_found *found)
@@ -165,8 +177,7 @@ static void look_at_child(const struct members *members, struct audit_found *fou
 	struct procsig_status s;
 
 	found->facts.child_ignores = false;
-	if (!child || !audit_passes_on(found->init.proc.exe) ||
-	    procfs_sig_status((pid_t)child->proc.pid, &s) < 0)
+	if (!child || !passes_on(found) || procfs_sig_status((pid_t)child->proc.pid, &s) < 0)
 		return;
 	found->facts.child_ignores =
 		audit_disposition_of(found->facts.signal, 0, s.ignored) == AUDIT_SIG_IGNORED;
@@ -315,6 +326,28 @@ static uint32_t signal_of(const struct scan *s, const struct audit_found *found)
 	return found->own && found->own->stop_signal ? found->own->stop_signal : SIGTERM;
 }
 
+static int look_below(const struct scan *s, const struct members *members, bool only_below,
+		      struct audit_found *found)
+{
+	const struct audit_tree_of of = {
+		.init = &found->init,
+		.members = members->list,
+		.n = members->n,
+		.facts = &found->facts,
+		.audit = &found->audit,
+		.only_below = only_below,
+	};
+	int r = s->list->trees && found->seen ? audit_tree_read(&of, &found->tree) : 0;
+
+	if (r < 0 || !found->tree.seen)
+		return r;
+	found->audit.warnings |= tree_pairs(&found->tree.tree, found->pairs);
+	/* npm and its like have a handler of their own. */
+	if (found->tree.tree.list[0].wraps)
+		found->audit.warnings &= ~(1u << AUDIT_RERAISES);
+	return 0;
+}
+
 /* True: there is something to report of the container. */
 static bool examine(const struct scan *s, const char *path, struct audit_found *found)
 {
@@ -337,6 +370,8 @@ static bool examine(const struct scan *s, const char *path, struct audit_found *
 	found->facts.guessed = rank != GRACED_INIT_PID1;
 	r = look_again(s, &members, found);
 	found->seen = r == 0;
+	if (r == 0)
+		r = look_below(s, &members, false, found);
 	return r != -ESRCH;
 }
 
@@ -526,7 +561,9 @@ static int examine_process(struct scan *s, const struct procfs_proc *p, char *di
 	found->facts.shielded = p->proc.ns_pid == 1;
 	r = look_again(s, &members, found);
 	found->seen = r == 0;
-	return r == -ESRCH ? r : 0;
+	if (r == 0)
+		r = look_below(s, &members, true, found);
+	return r == -ESRCH || r == -ENOMEM ? r : 0;
 }
 
 static int take_process(struct scan *s, pid_t pid)
@@ -583,8 +620,10 @@ int audit_scan_pid(const struct options *options, uint32_t signal, pid_t pid,
 
 void audit_list_free(struct audit_list *list)
 {
-	for (size_t i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n; i++) {
 		free(list->list[i].cgroup);
+		audit_tree_free(&list->list[i].tree);
+	}
 	free(list->list);
 	describe_free(list->describe);
 	*list = (struct audit_list){};
@@ -618,8 +657,10 @@ struct audit_record audit_record_of(const struct audit_list *list, const struct 
 		.app = process_of(&f->app),
 		.facts = f->facts,
 		.audit = f->audit,
+		.tree = f->tree.seen ? &f->tree.tree : NULL,
 	};
 
+	memcpy(r.pairs, f->pairs, sizeof(r.pairs));
 	describe_record(describes(list, f), &f->path, &f->names, f->cgroup, &r.pod, &r.container);
 	return r;
 }

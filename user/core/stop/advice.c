@@ -12,7 +12,8 @@
 
 /*
  * In why and in_short, @ stands for the init ("sh (pid 4242)"), & for the process that would have
- * to get the signal, ~ and ^ for their pids alone, $ for the signal.
+ * to get the signal, ~ and ^ for their pids alone, $ for the signal. Of a warning about a pair, &
+ * is the app and % the other one; # is the time after which that kills it.
  */
 struct topic {
 	const char *why;
@@ -140,13 +141,64 @@ static const struct topic topics[ADVICE_TOPICS] = {
 		 "Compare its pid with the runtime's: docker inspect -f '{{.State.Pid}}', or crictl "
 		 "inspect. graced audit --pid examines another one.",
 		 "which process is its init was guessed"},
+	[WARNING(AUDIT_SHELL_BETWEEN)] =
+		{"% passes $ on to nobody, and & gets only the SIGKILL that ends the container",
+		 "Replace the shell by the app: exec in the script's last line (exec \"$@\"), or in the "
+		 "command (sh -c 'exec app', su -s /bin/sh USER -c 'exec app'). A signal to the whole "
+		 "group (tini -g, dumb-init) does not help: the container still ends with the shell.",
+		 "exec the app: pid ^ never gets $"},
+	[WARNING(AUDIT_SCRIPT_SHELL)] =
+		{"% is the shell of a script of package.json: it passes $ on to nobody, and & gets only "
+		 "the SIGKILL that ends the container",
+		 "Start the app itself, CMD [\"node\", \"server.js\"], behind an init (tini, --init) if it "
+		 "has no handler. With npm or pnpm it also helps to replace the shell: \"start\": \"exec "
+		 "node server.js\"; yarn 1 does not wait for the app even then.",
+		 "start the app itself: pid ^ never gets $"},
+	[WARNING(AUDIT_KEEPER_BETWEEN)] =
+		{"% is not the application and ends at once; & is, and gets only the SIGKILL that ends the "
+		 "container",
+		 "Run the application in the foreground in place of tail, sleep or cat, with its log on "
+		 "standard output: ENTRYPOINT [\"tini\", \"--\"] and CMD [\"app\"]. A signal to the whole "
+		 "group (tini -g, dumb-init) does not help: the container still ends at once.",
+		 "run the app itself: pid ^ never gets $"},
+	[WARNING(AUDIT_SERVICES_CUT)] =
+		{"% ends at once and stops none of its services: & gets only SIGKILL",
+		 "Have a script stop the services first: trap 'sv -w 8 force-stop /etc/service/*; exit' "
+		 "TERM; runsvdir -P /etc/service & wait $!. STOPSIGNAL SIGHUP does not help: runsvdir asks "
+		 "them then, and does not wait.",
+		 "stop services first: pid ^ never gets $"},
+	[WARNING(AUDIT_PROCESS_CUT)] =
+		{"% passes $ on to nobody, and & gets only the SIGKILL that ends the container",
+		 "Have the process that starts it pass the signal on and wait for it, or run each in a "
+		 "container of its own.",
+		 "pid ^ never gets $"},
+	[WARNING(AUDIT_NOT_AWAITED)] =
+		{"& gets $, but the container ends as soon as % has, and & with it by SIGKILL",
+		 "Have what the container waits for be the app: exec it in the script's last line (exec "
+		 "\"$@\"), or name it as the command, in place of yarn, too.",
+		 "exec the app: pid ^ is not waited for"},
+	[WARNING(AUDIT_KILLED_SOON)] =
+		{"% asks & to end, and kills it within #, whatever the grace period",
+		 "In place of su, runuser or timeout -k start the app by what it replaces: USER in the "
+		 "Dockerfile, runAsUser, gosu, su-exec or setpriv --reuid. Have pm2 wait for "
+		 "somewhat less than the grace period: ENV PM2_KILL_TIMEOUT=9000.",
+		 "pid ^ is killed within #"},
 };
 
 /* The first of these that a record has is its most important warning. */
 static const enum audit_warning by_weight[] = {
-	AUDIT_FROZEN,	     AUDIT_STOPPED,  AUDIT_SHELL_WAITS, AUDIT_CHILD_UNSIGNALLED,
-	AUDIT_CHILD_IGNORES, AUDIT_RERAISES, AUDIT_PENDING,	AUDIT_GUESSED,
+	AUDIT_FROZEN,	     AUDIT_STOPPED,	 AUDIT_SHELL_WAITS,   AUDIT_CHILD_UNSIGNALLED,
+	AUDIT_CHILD_IGNORES, AUDIT_SCRIPT_SHELL, AUDIT_SHELL_BETWEEN, AUDIT_KEEPER_BETWEEN,
+	AUDIT_SERVICES_CUT,  AUDIT_PROCESS_CUT,	 AUDIT_NOT_AWAITED,   AUDIT_KILLED_SOON,
+	AUDIT_RERAISES,	     AUDIT_PENDING,	 AUDIT_GUESSED,
 };
+
+static const struct audit_pair *pair_of(unsigned int topic, const struct audit_record *r)
+{
+	return topic >= WARNING(AUDIT_PAIR_FIRST) && topic < ADVICE_TOPICS
+		       ? r->pairs + (topic - WARNING(AUDIT_PAIR_FIRST))
+		       : NULL;
+}
 
 bool advice_applies(unsigned int topic, const struct audit_record *r)
 {
@@ -179,8 +231,23 @@ static void add_process(struct buf *out, bool known, const struct record_process
 	buf_printf(out, "%s(pid %u)", p->comm ? " " : "", p->pid);
 }
 
-static void expand(struct buf *out, const char *text, const struct audit_record *r)
+static void add_delay(struct buf *out, const struct audit_pair *pair)
 {
+	uint64_t tenths = (pair->after_ns + 50000000) / 100000000;
+
+	buf_add_u64(out, tenths / 10);
+	if (tenths % 10)
+		buf_printf(out, ".%u", (unsigned int)(tenths % 10));
+	buf_adds(out, " s");
+	buf_adds(out, pair->assumed ? " (its default)" : "");
+}
+
+static void expand(struct buf *out, unsigned int topic, const char *text,
+		   const struct audit_record *r)
+{
+	const struct audit_pair *pair = pair_of(topic, r);
+	const struct record_process *app = pair ? &pair->app : &r->app;
+	bool has_app = pair ? app->pid : r->has_app;
 	char name[SIGNAME_SIZE];
 
 	for (; *text; text++)
@@ -189,13 +256,21 @@ static void expand(struct buf *out, const char *text, const struct audit_record 
 			add_process(out, r->seen, &r->process, "its init");
 			break;
 		case '&':
-			add_process(out, r->has_app, &r->app, "its child");
+			add_process(out, has_app, app, "its child");
 			break;
 		case '~':
 			buf_printf(out, "%u", r->process.pid);
 			break;
 		case '^':
-			buf_printf(out, "%u", r->app.pid);
+			buf_printf(out, "%u", app->pid);
+			break;
+		case '%':
+			add_process(out, pair && pair->by.pid, pair ? &pair->by : NULL,
+				    "its parent");
+			break;
+		case '#':
+			if (pair)
+				add_delay(out, pair);
 			break;
 		case '$':
 			buf_adds(out, signame_format(r->facts.signal, name));
@@ -210,12 +285,12 @@ void advice_add_why(struct buf *out, unsigned int topic, const struct audit_reco
 	if (topic == AUDIT_ACCESS && !r->seen)
 		buf_adds(out, "none of its processes can be seen from here");
 	else if (topic == AUDIT_PLACEHOLDER && !r->has_app)
-		expand(out,
+		expand(out, topic,
 		       "@ is not the application and passes nothing on; which of the container's "
 		       "other processes is, is not known",
 		       r);
 	else if (topic < ADVICE_TOPICS)
-		expand(out, topics[topic].why, r);
+		expand(out, topic, topics[topic].why, r);
 }
 
 const char *advice_remedy(unsigned int topic)
@@ -277,13 +352,14 @@ unsigned int advice_of_unheard(enum unheard reason)
 
 void advice_add_short(struct buf *out, const struct audit_record *r)
 {
-	const struct topic *words = topics + r->audit.reason;
+	unsigned int topic = r->audit.reason;
 
-	for (size_t i = 0; !words->in_short && i < sizeof(by_weight) / sizeof(*by_weight); i++)
+	for (size_t i = 0; !topics[topic].in_short && i < sizeof(by_weight) / sizeof(*by_weight);
+	     i++)
 		if (advice_applies(WARNING(by_weight[i]), r))
-			words = topics + WARNING(by_weight[i]);
+			topic = WARNING(by_weight[i]);
 	if (r->audit.reason == AUDIT_ACCESS && !r->seen)
 		buf_adds(out, "look again from the host's namespace");
-	else if (words->in_short)
-		expand(out, words->in_short, r);
+	else if (topics[topic].in_short)
+		expand(out, topic, topics[topic].in_short, r);
 }

@@ -228,8 +228,7 @@ static bool is_shell_name(const char *name)
 	return false;
 }
 
-/* What the program is called by: the name of the file, but of one file with many programs its own. */
-static const char *called(const char *exe, const char *comm)
+const char *audit_program_name(const char *exe, const char *comm)
 {
 	static const char *const many[] = {"", "busybox", "toybox", "coreutils"};
 
@@ -241,27 +240,16 @@ static const char *called(const char *exe, const char *comm)
 
 bool audit_is_shell(const char *exe, const char *comm)
 {
-	return is_shell_name(called(exe, comm));
+	return is_shell_name(audit_program_name(exe, comm));
 }
 
 bool audit_is_placeholder(const char *exe, const char *comm)
 {
 	static const char *const names[] = {"tail", "sleep", "cat"};
-	const char *name = called(exe, comm);
+	const char *name = audit_program_name(exe, comm);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-bool audit_passes_on(const char *exe)
-{
-	static const char *const inits[] = {"tini",	 "tini-static", "docker-init",
-					    "dumb-init", "catatonit",	"podman-init"};
-
-	for (size_t i = 0; i < sizeof(inits) / sizeof(*inits); i++)
-		if (strcmp(exe, inits[i]) == 0)
 			return true;
 	return false;
 }

@@ -22,6 +22,10 @@
 
 #include "core/words/words.h"
 
+/* Warnings about pairs of processes below the init (core/tree/pairs). */
+#define AUDIT_PAIR_FIRST AUDIT_SHELL_BETWEEN
+#define AUDIT_PAIRS	 (AUDIT_WARNING_COUNT - AUDIT_PAIR_FIRST)
+
 /* One thread and the signal. */
 enum audit_thread {
 	AUDIT_OPEN,   /* does not block it */
@@ -94,17 +98,17 @@ bool audit_is_deaf(const struct audit *audit);
 #define AUDIT_STAGE_NS 10000000000ull
 bool audit_is_starting(const char *comm, const char *link, bool in_memory, uint64_t age_ns);
 
-/* Whether exe (the base name of the program, "" when it could not be seen) and comm are a shell's.
+/* What a program is called, by exe (the base name of the program, "" when it could not be seen) and
+ * comm: the name of the file, but of one file with many programs its own. */
+const char *audit_program_name(const char *exe, const char *comm);
+
+/* Whether exe and comm, as above, are a shell's.
  * Busybox and toybox are one when they are called as one. */
 bool audit_is_shell(const char *exe, const char *comm);
 
 /* Whether exe and comm, as above, are of a program that does nothing for others: it shows a file,
  * or waits. As PID 1 it only keeps a container from ending. */
 bool audit_is_placeholder(const char *exe, const char *comm);
-
-/* Whether exe, the base name of the program, is that of an init known to pass signals on to the one
- * child that it was made to start. */
-bool audit_passes_on(const char *exe);
 
 /*
  * Whether exe, the base name of the program, is that of a language's runtime with a handler for the

@@ -6,6 +6,16 @@
 #include "core/stop/audit.h"
 #include "core/stop/record.h"
 
+struct tree; /* core/tree/tree.h */
+
+/* Two processes of a container that do not end well together. */
+struct audit_pair {
+	struct record_process app; /* that is killed unasked, or too soon */
+	struct record_process by;  /* that does not pass the signal on, or kills it */
+	uint64_t after_ns;	   /* ... so long after */
+	bool assumed;		   /* ... if it has its default configuration */
+};
+
 /* Strings are the caller's, NULL where a value is not known. */
 struct audit_record {
 	uint64_t at_ns;	 /* CLOCK_BOOTTIME */
@@ -22,6 +32,9 @@ struct audit_record {
 	struct record_process app;
 	struct audit_facts facts;
 	struct audit audit;
+	const struct tree *tree; /* NULL: it was not looked at */
+	/* Of each warning about a pair, from AUDIT_PAIR_FIRST on, the first such pair. */
+	struct audit_pair pairs[AUDIT_PAIRS];
 };
 
 #endif

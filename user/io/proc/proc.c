@@ -53,9 +53,10 @@ int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret)
 	memcpy(rest, close + 1, n);
 	rest[n] = 0;
 	if (sscanf(rest,
-		   " %c %" SCNu32 " %*d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %*u %*u %*d %*d"
+		   " %c %" SCNu32 " %" SCNu32 " %*d %*d %*d %" SCNu32
+		   " %*u %*u %*u %*u %*u %*u %*d %*d"
 		   " %*d %*d %*d %*d %" SCNu64 " %*u %*d %*u %" SCNu64,
-		   &stat.state, &stat.ppid, &stat.flags, &ticks, &stat.code) != 5)
+		   &stat.state, &stat.ppid, &stat.pgrp, &stat.flags, &ticks, &stat.code) != 6)
 		return -EBADMSG;
 	if (ticks > UINT64_MAX / TICK_NS)
 		return -EBADMSG;
@@ -320,6 +321,7 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	if (tid)
 		read_exe(pid, tid, p.proc.exe);
 	p.ppid = stat.ppid;
+	p.pgrp = stat.pgrp;
 	p.ns_depth = status.ns_depth;
 	p.exiting = !tid;
 	p.stage = is_stage(&p);

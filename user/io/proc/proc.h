@@ -20,6 +20,7 @@ struct procfs_stat {
 	char comm[GRACED_COMM_LEN];
 	char state; /* 'R', 'S', 'Z' ... */
 	uint32_t ppid;
+	uint32_t pgrp;
 	uint32_t flags;	   /* PF_... of the leader */
 	uint64_t start_ns; /* CLOCK_BOOTTIME, cut to the clock tick (10 ms) */
 	/* Where its program's code begins; 0: it has none, or that is being mapped; 1: it may not
@@ -37,6 +38,7 @@ struct procfs_status {
 struct procfs_proc {
 	struct graced_proc proc; /* watch_id is left 0 */
 	uint32_t ppid;
+	uint32_t pgrp;
 	uint32_t ns_depth;
 	bool exiting; /* with its last thread */
 	bool stage;   /* of the runtime that makes the container */

@@ -3,7 +3,9 @@
 #include "wire/json/audit.h"
 
 #include "base/cleanup.h"
+#include "base/signame.h"
 #include "core/stop/advice.h"
+#include "core/tree/tree.h"
 #include "wire/json/parts.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
@@ -83,6 +85,93 @@ static void write_advice(struct buf *out, const struct member *m, const void *ob
 	jsonw_array_end(out);
 }
 
+static void write_named(struct buf *out, const char *key, const struct tree *t, size_t i)
+{
+	members_write_object(out, key, parts_process, i == TREE_NONE ? NULL : &t->list[i].process);
+}
+
+static void write_signal(struct buf *out, const char *key, uint32_t signal)
+{
+	char name[SIGNAME_SIZE];
+
+	if (!signal) {
+		jsonw_null(out, key);
+		return;
+	}
+	jsonw_object(out, key);
+	jsonw_u64(out, "number", signal);
+	jsonw_str(out, "name", signame_format(signal, name));
+	jsonw_object_end(out);
+}
+
+static void write_wrapper(struct buf *out, const struct tree_process *p)
+{
+	if (!p->wraps) {
+		jsonw_null(out, "wrapper");
+		return;
+	}
+	jsonw_object(out, "wrapper");
+	jsonw_str(out, "name", p->wrapper.name);
+	jsonw_str(out, "passes_to", wrapper_pass_name(p->wrapper.pass));
+	jsonw_object_end(out);
+}
+
+static void write_process(struct buf *out, const struct tree *t, size_t i)
+{
+	const struct tree_process *p = t->list + i;
+
+	jsonw_object(out, NULL);
+	jsonw_u64(out, "pid", p->process.pid);
+	jsonw_u64(out, "ns_pid", p->process.ns_pid);
+	if (p->parent == TREE_NONE)
+		jsonw_null(out, "parent_ns_pid");
+	else
+		jsonw_u64(out, "parent_ns_pid", t->list[p->parent].process.ns_pid);
+	jsonw_str(out, "comm", p->process.comm);
+	jsonw_str(out, "exe", p->exe[0] ? p->exe : NULL);
+	jsonw_str(out, "fate", tree_fate_name(p->fate));
+	jsonw_str(out, "reason", tree_reason_name(p->reason));
+	write_signal(out, "signal", p->signal);
+	write_named(out, "from", t, p->from);
+	write_named(out, "by", t, p->by);
+	write_wrapper(out, p);
+	write_signal(out, "then_signal", p->then);
+	if (p->killed_ms)
+		jsonw_u64(out, "killed_after_ns", p->killed_ms * 1000000ull);
+	else
+		jsonw_null(out, "killed_after_ns");
+	if (p->waited == TRI_UNKNOWN)
+		jsonw_null(out, "waited_for");
+	else
+		jsonw_bool(out, "waited_for", p->waited == TRI_TRUE);
+	jsonw_bool(out, "if_default", p->assumed);
+	jsonw_object_end(out);
+}
+
+static void write_processes(struct buf *out, const struct member *m, const void *object)
+{
+	const struct tree *t = ((const struct audit_record *)object)->tree;
+
+	if (!t) {
+		jsonw_null(out, m->key);
+		return;
+	}
+	jsonw_array(out, m->key);
+	for (size_t i = 0; i < t->n; i++)
+		write_process(out, t, i);
+	jsonw_array_end(out);
+}
+
+static void write_others(struct buf *out, const struct member *m, const void *object)
+{
+	const struct tree *t = ((const struct audit_record *)object)->tree;
+
+	if (t)
+		jsonw_u64(out, m->key, t->others);
+	else
+		jsonw_null(out, m->key);
+}
+
 static const struct member members[] = {
 	WALL(struct audit_record, "time", wall_ns),
 	UINT(struct audit_record, "boot_ns", at_ns),
@@ -100,6 +189,8 @@ static const struct member members[] = {
 	UINT(struct audit_record, "waiters", facts.threads[AUDIT_WAITS], SEEN, THERE(is_sure)),
 	WITHIN("shell", shell, SEEN, THERE(has_shell)),
 	OBJECT(struct audit_record, "worker", app, parts_process, SEEN, THERE(has_worker)),
+	DERIVED(struct audit_record, "processes", tree, write_processes),
+	DERIVED(struct audit_record, "processes_other", tree, write_others),
 	DERIVED(struct audit_record, "advice", audit, write_advice),
 	MEMBERS_END,
 };

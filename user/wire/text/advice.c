@@ -12,12 +12,20 @@
 #define INDENT	  WRAP_INDENT
 #define ID_LENGTH 12 /* of a container without a name */
 
+void advice_wrap(struct buf *out, const char *text, unsigned int column, unsigned int width)
+{
+	unsigned int indent = width < column + WRAP_WIDTH_MIN ? 2 * INDENT : column;
+
+	buf_printf(out, "%*s", INDENT, "");
+	wrap_text(out, text, column, indent, width);
+}
+
 static void add_visible(struct buf *out, const char *text)
 {
 	utf8_add_visible(out, text, strlen(text));
 }
 
-static void add_container(struct buf *out, const struct audit_record *r)
+void advice_add_container(struct buf *out, const struct audit_record *r)
 {
 	const struct record_container *c = &r->container;
 
@@ -42,7 +50,7 @@ static void add_why(struct buf *out, unsigned int topic, const struct audit_reco
 {
 	_cleanup_(buf_free) struct buf text = {};
 
-	add_container(&text, r);
+	advice_add_container(&text, r);
 	buf_adds(&text, ": ");
 	advice_add_why(&text, topic, r);
 	buf_addc(&text, '.');

@@ -4,27 +4,24 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Narrower terminals get lines that are longer than they are wide. */
-#define WIDTH_MIN 20
-
 static void add_spaces(struct buf *out, unsigned int n)
 {
 	for (; n; n--)
 		buf_addc(out, ' ');
 }
 
-void wrap_line(struct buf *out, unsigned int indent, const char *text, unsigned int width)
+void wrap_text(struct buf *out, const char *text, unsigned int column_now, unsigned int indent,
+	       unsigned int width)
 {
-	unsigned int limit = width >= WIDTH_MIN ? width : 0;
-	size_t column = indent, len;
+	unsigned int limit = width >= WRAP_WIDTH_MIN ? width : 0;
+	size_t column = column_now, len;
 
-	add_spaces(out, indent);
 	for (bool first = true; *text; first = false) {
 		len = strcspn(text, " ");
 		if (!first && limit && column + 1 + len > limit) {
 			buf_addc(out, '\n');
-			add_spaces(out, indent + WRAP_INDENT);
-			column = indent + WRAP_INDENT;
+			add_spaces(out, indent);
+			column = indent;
 		} else if (!first) {
 			buf_addc(out, ' ');
 			column++;
@@ -34,4 +31,10 @@ void wrap_line(struct buf *out, unsigned int indent, const char *text, unsigned 
 		text += len + strspn(text + len, " ");
 	}
 	buf_addc(out, '\n');
+}
+
+void wrap_line(struct buf *out, unsigned int indent, const char *text, unsigned int width)
+{
+	add_spaces(out, indent);
+	wrap_text(out, text, indent, indent + WRAP_INDENT, width);
 }
