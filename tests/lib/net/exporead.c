@@ -24,6 +24,15 @@ struct reader {
 	bool ended;
 };
 
+static size_t span_number(const char *text)
+{
+	size_t n = 0;
+
+	while (isdigit((unsigned char)text[n]) || text[n] == '.')
+		n++;
+	return n;
+}
+
 static size_t span_name(const char *text)
 {
 	size_t n = 0;
@@ -42,13 +51,20 @@ static void take(char *ret, size_t size, const char *text, size_t n)
 	ret[n] = '\0';
 }
 
+/* Not strncmp(): with sanitizers that looks for the end of the page at each call. */
+static bool begins(const char *at, const char *with)
+{
+	for (; *with; at++, with++)
+		if (*at != *with)
+			return false;
+	return true;
+}
+
 static void expect(struct reader *r, const char *text)
 {
-	size_t n = strlen(text);
-
-	if (strncmp(r->at, text, n) != 0)
+	if (!begins(r->at, text))
 		fail_msg("expected '%s' at '%.60s'", text, r->at);
-	r->at += n;
+	r->at += strlen(text);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -84,7 +100,7 @@ static void read_help(struct reader *r)
 	take(r->type, sizeof(r->type), r->at, n);
 	r->at += n;
 	expect(r, "\n");
-	if (strncmp(r->at, "# UNIT ", 7) != 0)
+	if (!begins(r->at, "# UNIT "))
 		return;
 	assert_true(r->openmetrics);
 	r->at += 7;
@@ -134,11 +150,9 @@ static size_t count_characters(const char *text)
 
 static void read_exemplar_label(struct reader *r, const char *name, char *ret, size_t size)
 {
-	size_t n = strlen(name);
-
-	if (strncmp(r->at, name, n) != 0)
+	if (!begins(r->at, name))
 		return;
-	r->at += n;
+	r->at += strlen(name);
 	read_value(r, ret, size);
 	expect(r, "\"");
 	assert_true(*ret != '\0');
@@ -165,7 +179,7 @@ static void read_exemplar(struct reader *r, struct exporead_sample *ret)
 	assert_true(end > r->at && (*le == '+' || ret->exemplar_value <= strtod(le, NULL)));
 	r->at = end;
 	if (*r->at == ' ')
-		r->at += 1 + strspn(r->at + 1, "0123456789.");
+		r->at += 1 + span_number(r->at + 1);
 }
 
 static void read_labels(struct reader *r, struct exporead_sample *sample)
@@ -265,7 +279,7 @@ static void read_sample(struct reader *r, struct exporead_sample *ret)
 		read_labels(r, ret);
 	keep_key(r, begin, r->at);
 	expect(r, " ");
-	n = strspn(r->at, "0123456789.");
+	n = span_number(r->at);
 	take(ret->value, sizeof(ret->value), r->at, n);
 	r->at += n;
 	if (*r->at == ' ')
@@ -299,10 +313,10 @@ size_t exporead_page(const char *page, bool openmetrics, exporead_fn fn, void *u
 	r = (struct reader){.at = page, .openmetrics = openmetrics};
 	while (*r.at) {
 		assert_false(r.ended);
-		if (strncmp(r.at, "# EOF\n", 6) == 0) {
+		if (begins(r.at, "# EOF\n")) {
 			r.ended = true;
 			r.at += 6;
-		} else if (strncmp(r.at, "# HELP ", 7) == 0) {
+		} else if (begins(r.at, "# HELP ")) {
 			r.at += 7;
 			read_help(&r);
 		} else {
