@@ -14,8 +14,11 @@ walk: $(UNIT)
 generated: $(BUILD)/graced $(BUILD)/tools/settings $(BUILD)/tools/records
 	tools/generate
 
-fmt:
-	clang-format -i $(STYLED)
+# What changed since it was last formatted, or found to be.
+fmt: $(BUILD)/formatted
+$(BUILD)/formatted: .clang-format $(STYLED)
+	clang-format -i $(if $(filter .clang-format,$?),$(STYLED),$?)
+	@mkdir -p $(@D) && touch $@
 
 lint:
 	tools/check-layers
