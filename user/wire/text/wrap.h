@@ -11,8 +11,8 @@
 /* Narrower terminals get lines that are longer than they are wide. */
 #define WRAP_WIDTH_MIN 20
 
-/* Adds a text from column column_now on, to the end of its line; where it is wrapped at width columns
- * (0: it is not) it goes on at column indent. Each byte takes one column. */
+/* Adds a text from column column_now on, to the end of its line; where it is wrapped at width
+ * columns (0: it is not) it goes on at column indent. Each byte takes one column. */
 void wrap_text(struct buf *out, const char *text, unsigned int column_now, unsigned int indent,
 	       unsigned int width);
 
