@@ -308,7 +308,7 @@ static void count_all(struct series *series)
 	stop->container = (struct record_container){
 		.known = true, .name = "app", .kind = CONTAINER_KIND_CONTAINER};
 	stop->latency_known = stop->deaf = true;
-	stop->collateral_kills = 1;
+	stop->collateral_kills = stop->cut = 1;
 	stop->grace = (struct grace){.from = GRACE_SPEC, .ns = 30 * (uint64_t)SECOND_NS};
 	for (unsigned int i = 0; i < OUTCOME_COUNT * CAUSE_COUNT; i++) {
 		stop->outcome = i / CAUSE_COUNT;
