@@ -489,17 +489,18 @@ static int check_forwarded(const struct check *c)
 	       between(c, "forwarded.after_ns", 0, (uint64_t)jrec_int(c->rec, "latency_ns", 0));
 }
 
-/* Nothing is known of others, unless init took them along or passed its stop signal on. Which they
- * are is kernel/test_processes' to compare. */
+/* Which they are is kernel/test_processes' to compare. */
 static int check_processes(const struct check *c)
 {
 	const json_t *list = jrec_get(c->rec, "processes");
-	bool others = c->truth->collateral_kills || !jrec_is_null(c->rec, "forwarded");
+	size_t n = json_array_size(list);
 
-	if (!json_is_array(list) || (json_array_size(list) && !others))
+	if (!json_is_array(list) || n == 1)
 		return wrong(c, "processes");
+	if (n && jrec_int(json_array_get(list, 0), "pid", -1) != jrec_int(c->rec, "process.pid", 0))
+		return wrong(c, "the first process is not init");
 	return is_null(c, "via") || same_int(c, "processes_other", 0) ||
-	       between(c, "cut", 0, (uint64_t)c->truth->collateral_kills);
+	       between(c, "cut", 0, n ? n - 1 : 0);
 }
 
 int truth_compare(const struct truth *truth, const json_t *rec, char *why, size_t size)
