@@ -410,6 +410,20 @@ static inline const struct record_sigref *record_killer(const struct record_stop
 	return stop->keeper_signal.known ? &stop->keeper_signal : &stop->kill_signal;
 }
 
+/* The signal that ended it; 0: none, or it is not known. */
+static inline uint32_t record_died_of(const struct record_exit *exit)
+{
+	return exit->known ? exit->status & 0x7f : 0;
+}
+
+static inline uint32_t record_code_of(const struct record_exit *exit)
+{
+	return exit->status >> 8 & 0xff;
+}
+
+/* The process of this pid in the list of the stop; NULL: it is not there. */
+const struct record_member *record_find_member(const struct record_stop *stop, uint32_t pid);
+
 /* The pod's, or outside pods the container's own; NULL: not known. */
 const char *record_namespace(const struct record_pod *pod,
 			     const struct record_container *container);
