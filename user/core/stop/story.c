@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/stop/story.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,15 +49,6 @@ static void add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
 	char text[DURATION_SIZE];
 
 	buf_adds(out, duration_format(to_ns > from_ns ? to_ns - from_ns : 0, text));
-}
-
-/* The first that was cut; NULL: none is listed. */
-static const struct record_member *first_cut(const struct record_stop *stop)
-{
-	for (size_t i = 1; i < stop->n_processes; i++)
-		if (stop->processes[i].cut)
-			return stop->processes + i;
-	return NULL;
 }
 
 /* --- senders ----------------------------------------------------------------------------------- */
@@ -239,10 +231,15 @@ static void add_killed(struct buf *out, const struct record_stop *stop, uint32_t
 static void add_died(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
 	bool crashed = stop->outcome == OUTCOME_CRASHED;
+	bool sent = crashed && stop->cause != CAUSE_SELF && stop->cause != CAUSE_KERNEL &&
+		    stop->cause != CAUSE_UNKNOWN;
 
-	buf_adds(out, crashed ? " crashed: " : " was ended by ");
+	buf_adds(out, sent ? " died of " : crashed ? " crashed: " : " was ended by ");
 	add_signal(out, sig);
-	if (stop->cause == CAUSE_PARENT_DEATH)
+	if (sent) {
+		buf_adds(out, ", sent by ");
+		add_killer(out, stop, sig);
+	} else if (stop->cause == CAUSE_PARENT_DEATH)
 		buf_adds(out, ", sent because its parent had died (PR_SET_PDEATHSIG)");
 	else if (!crashed && stop->cause == CAUSE_HOST)
 		buf_adds(out, " from its terminal");
@@ -252,12 +249,8 @@ static void add_died(struct buf *out, const struct record_stop *stop, uint32_t s
 		buf_adds(out, ", sent by no other process");
 	else if (crashed && stop->cause == CAUSE_UNKNOWN)
 		buf_adds(out, "; who sent it was not seen");
-	else if (crashed && stop->cause == CAUSE_KERNEL)
+	else if (crashed)
 		buf_adds(out, sig <= 31 && FAULTS >> sig & 1 ? "" : " from the kernel");
-	else if (crashed) {
-		buf_adds(out, ", sent by ");
-		add_killer(out, stop, sig);
-	}
 }
 
 /* What ended the process that is named, by the record's own cause. */
@@ -333,7 +326,7 @@ static const char *done_with(enum disposition disposition)
 /* What init left behind, or what was killed before, without having ended by itself. */
 static void add_cut(struct buf *out, const struct record_stop *stop)
 {
-	const struct record_member *cut = first_cut(stop);
+	const struct record_member *cut = record_first_cut(stop);
 
 	if (!cut) {
 		buf_printf(out, "%u of its processes %s killed", stop->cut,
@@ -546,6 +539,13 @@ static bool is_escalation(const struct record_stop *stop)
 		stop->cause == CAUSE_DEAF_GRACE);
 }
 
+static void add_oom_kills(struct buf *out, const struct record_stop *stop)
+{
+	if (stop->outcome != OUTCOME_OOM_KILLED && stop->oom_kills)
+		buf_printf(out, " In its life the OOM killer ended %" PRIu64 " of its processes.",
+			   stop->oom_kills);
+}
+
 void story_add_why(struct buf *out, const struct record_stop *stop)
 {
 	bool well = stop->outcome == OUTCOME_GRACEFUL || stop->outcome == OUTCOME_TERMINATED;
@@ -565,6 +565,7 @@ void story_add_why(struct buf *out, const struct record_stop *stop)
 	} else {
 		add_by_itself(out, stop);
 	}
+	add_oom_kills(out, stop);
 }
 
 /* --- what happened ----------------------------------------------------------------------------- */
