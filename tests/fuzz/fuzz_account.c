@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Any lines as records: what they are read as makes an account that every format can write, with
- * JSON that is JSON. */
+ * JSON that is JSON; and each stop has a story. */
 #include <assert.h>
 #include <jansson.h>
 #include <string.h>
@@ -13,6 +13,9 @@
 #include "wire/account/svg.h"
 #include "wire/account/table.h"
 #include "wire/account/trace_event.h"
+#include "wire/json/record.h"
+#include "wire/json/why.h"
+#include "wire/text/why.h"
 
 static void check_json(int (*write)(struct buf *out, const struct account *account),
 		       const struct account *account)
@@ -32,6 +35,21 @@ static void check_json(int (*write)(struct buf *out, const struct account *accou
 	}
 }
 
+static void check_story(const char *line, size_t len)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf out = {};
+	const struct grid_view view = {.width = 80};
+	struct record record;
+
+	if (record_read(line, len, RECORDS_STOPS, &arena, &record) < 0 ||
+	    record.type != RECORD_STOP)
+		return;
+	assert(why_story(&out, &record, &view) == 0);
+	assert(why_line(&out, &record, &view) == 0);
+	assert(why_json(&out, &record) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct account_query all = {};
@@ -46,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t n = (size_t)((newline ? newline : end) - at);
 
 		account_read(&log, &all, at, n, NULL);
+		check_story(at, n);
 		at += n + 1;
 	}
 	assert(account_build(&log, &all, &account) == 0);

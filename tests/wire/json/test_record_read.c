@@ -13,6 +13,8 @@
 #include "core/stop/filter.h"
 #include "lib/claim.h"
 #include "wire/json/record.h"
+#include "wire/json/why.h"
+#include "wire/text/why.h"
 
 #define RECORDS "tests/replay/*.out"
 
@@ -77,6 +79,16 @@ static void assert_same(const char *a, const char *b)
 	json_decref(y);
 }
 
+static void write_why(const struct record *record)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	if (record->type != RECORD_STOP)
+		return;
+	assert_int_equal(why_story(&out, record, &(struct grid_view){.width = 80}), 0);
+	assert_int_equal(why_json(&out, record), 0);
+}
+
 static void read_and_write(char *line, size_t len, size_t *count)
 {
 	_cleanup_(buf_free) struct buf out = {};
@@ -86,6 +98,7 @@ static void read_and_write(char *line, size_t len, size_t *count)
 	if (r < 0)
 		fail_msg("%d: %s", r, line);
 	record_json(&out, &text.record);
+	write_why(&text.record);
 	arena_free(&text.arena);
 	/* A byte that was no UTF-8 is a character by now. */
 	if (!strstr(line, "\\ufffd"))
@@ -143,7 +156,7 @@ static void test_dropped(void **state)
 	}
 }
 
-/* Each byte in turn is another: whatever is read then can be written. */
+/* Each byte in turn is another: whatever is read then can be written, and has a story. */
 static void spoil(char *line, size_t len, size_t *count)
 {
 	static const char others[] = {'"', '0', '9', '-', '{', ']', 'x', ',', '\x80'};
@@ -156,8 +169,10 @@ static void spoil(char *line, size_t len, size_t *count)
 		struct read text;
 
 		line[i] = others[i % sizeof(others)];
-		if (read_line(line, len, RECORDS_ALL, &text) == 0)
+		if (read_line(line, len, RECORDS_ALL, &text) == 0) {
 			record_json(&out, &text.record);
+			write_why(&text.record);
+		}
 		arena_free(&text.arena);
 		assert_true(i == len - 1 || try_line(line, i, RECORDS_ALL) < 0);
 		line[i] = kept;

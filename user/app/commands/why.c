@@ -97,10 +97,12 @@ static void keep(struct search *s, const char *line, size_t len, unsigned int ba
 	}
 	while (at > 0 && s->list[at - 1].badness <= badness)
 		at--;
+	if (at == s->room) {
+		free(new.line);
+		return;
+	}
 	if (s->n == s->room)
 		free(s->list[--s->n].line);
-	if (at > s->n)
-		at = s->n;
 	memmove(s->list + at + 1, s->list + at, (s->n - at) * sizeof(*s->list));
 	s->list[at] = new;
 	s->n++;

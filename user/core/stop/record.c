@@ -4,6 +4,22 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+const struct record_member *record_find_member(const struct record_stop *stop, uint32_t pid)
+{
+	for (size_t i = 0; i < stop->n_processes; i++)
+		if (pid && stop->processes[i].process.pid == pid)
+			return stop->processes + i;
+	return NULL;
+}
+
+const struct record_member *record_first_cut(const struct record_stop *stop)
+{
+	for (size_t i = 1; i < stop->n_processes; i++)
+		if (stop->processes[i].cut)
+			return stop->processes + i;
+	return NULL;
+}
+
 const char *record_namespace(const struct record_pod *pod, const struct record_container *container)
 {
 	if (pod->known)

@@ -419,6 +419,22 @@ static inline uint32_t record_cut_well(const struct record_stop *stop)
 	return well ? stop->cut : 0;
 }
 
+/* The signal that ended it; 0: none, or it is not known. */
+static inline uint32_t record_died_of(const struct record_exit *exit)
+{
+	return exit->known ? exit->status & 0x7f : 0;
+}
+
+static inline uint32_t record_code_of(const struct record_exit *exit)
+{
+	return exit->status >> 8 & 0xff;
+}
+
+/* The process of this pid in the list of the stop; NULL: it is not there. */
+const struct record_member *record_find_member(const struct record_stop *stop, uint32_t pid);
+/* The first in it that was cut; NULL: none was, or none is listed. */
+const struct record_member *record_first_cut(const struct record_stop *stop);
+
 /* The pod's, or outside pods the container's own; NULL: not known. */
 const char *record_namespace(const struct record_pod *pod,
 			     const struct record_container *container);

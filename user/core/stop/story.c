@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/stop/story.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/duration.h"
 #include "base/signame.h"
 #include "base/utf8.h"
-#include "core/stop/advice.h"
 
 /* --- parts of sentences ------------------------------------------------------------------------ */
 
@@ -51,193 +51,354 @@ static void add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
 	buf_adds(out, duration_format(to_ns > from_ns ? to_ns - from_ns : 0, text));
 }
 
-static const struct record_member *find_member(const struct record_stop *stop, uint32_t pid)
+/* --- senders ----------------------------------------------------------------------------------- */
+
+/* What the record has of the process that sent a signal beside its kind; NULL: nothing. */
+static const struct record_sender *find_sender(const struct record_stop *stop,
+					       const struct record_process *p)
 {
-	for (size_t i = 0; i < stop->n_processes; i++)
-		if (pid && stop->processes[i].process.pid == pid)
-			return stop->processes + i;
+	const struct record_sigref *const signals[] = {&stop->kill_signal, &stop->stop_signal,
+						       &stop->keeper_signal};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (signals[i]->known && p->pid && signals[i]->sender.process.pid == p->pid)
+			return &signals[i]->sender;
 	return NULL;
 }
 
-/* Who sent a signal: a process of the container as it sees it, another one as a person would look
- * for it on the host. */
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+static void add_contained(struct buf *out, const struct record_stop *stop,
+			  const struct record_sender *s, enum sender_kind kind)
+{
+	if (s && is_same(s->container.id, stop->container.id))
+		buf_adds(out, " (in its container)");
+	else if (s && s->pod.known && is_same(s->pod.uid, stop->pod.uid))
+		buf_adds(out, " (in its pod)");
+	else if (s && s->pod.known && s->pod.name) {
+		buf_adds(out, " (in pod ");
+		add_comm(out, s->pod.namespace_);
+		buf_addc(out, '/');
+		add_comm(out, s->pod.name);
+		buf_addc(out, ')');
+	} else
+		buf_adds(out, kind == SENDER_POD ? " (in a pod)" : " (in a container)");
+}
+
+/* Where no process is known, or which one it is does not matter. */
+static const char *const unnamed_senders[SENDER_KIND_COUNT] = {
+	[SENDER_KERNEL] = "the kernel",
+	[SENDER_RUNTIME] = "the runtime",
+	[SENDER_KUBELET] = "the kubelet",
+	[SENDER_SYSTEMD] = "systemd",
+	[SENDER_GRACED] = "graced",
+	[SENDER_HOST] = "a process of the host",
+	[SENDER_POD] = "a process in a container",
+	[SENDER_CONTAINER] = "a process in a container",
+};
+
+/* One that the record lists as its container sees it, another one as a person would look for it on
+ * the host. Of a signal of the kernel the process is the one that ran then. */
 static void add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
 		       const struct record_process *p)
 {
-	const struct record_member *own = find_member(stop, p->pid);
+	const struct record_member *own = record_find_member(stop, p->pid);
 
-	if (own || (p->pid && p->pid == stop->process.pid)) {
+	if (!p->pid || kind == SENDER_KERNEL || kind == SENDER_UNKNOWN) {
+		buf_adds(out, unnamed_senders[kind] ?: "an unknown sender");
+		return;
+	}
+	if (own || p->pid == stop->process.pid) {
 		add_process(out, own ? &own->process : &stop->process);
 		return;
 	}
-
-	switch (kind) {
-	case SENDER_KERNEL:
-		buf_adds(out, "the kernel");
-		return;
-	case SENDER_UNKNOWN:
-	case SENDER_UNPLACED:
-		buf_adds(out, "a process that is not known");
-		return;
-	default:
-		add_comm(out, p->comm);
-		buf_printf(out, "[%u]", p->pid);
-		if (kind == SENDER_RUNTIME)
-			buf_adds(out, " (the runtime)");
-		else if (kind == SENDER_HOST)
-			buf_adds(out, " (on the host)");
-		else if (kind == SENDER_POD)
-			buf_adds(out, " (in its pod)");
-	}
+	add_comm(out, p->comm);
+	buf_printf(out, "[%u]", p->pid);
+	if (kind == SENDER_RUNTIME)
+		buf_adds(out, " (the runtime)");
+	else if (kind == SENDER_HOST)
+		buf_adds(out, " (on the host)");
+	else if (kind == SENDER_POD || kind == SENDER_CONTAINER)
+		add_contained(out, stop, find_sender(stop, p), kind);
 }
 
-static uint32_t died_of(const struct record_exit *exit)
+static void add_asker(struct buf *out, const struct record_stop *stop)
 {
-	return exit->known ? exit->status & 0x7f : 0;
+	const struct record_sender *s = &stop->stop_signal.sender;
+
+	buf_adds(out, " from ");
+	add_sender(out, stop, s->kind, &s->process);
 }
 
-static uint32_t code_of(const struct record_exit *exit)
-{
-	return exit->status >> 8 & 0xff;
-}
+static const char *const senders_by_cause[CAUSE_COUNT] = {
+	[CAUSE_KERNEL] = "the kernel",
+	[CAUSE_SAME_CONTAINER] = "another process of its container",
+	[CAUSE_SAME_POD] = "another container of its pod",
+	[CAUSE_OTHER_POD] = "another container",
+	[CAUSE_HOST] = "a process of the host",
+};
 
-/* The first that was cut; NULL: none is listed. */
-static const struct record_member *first_cut(const struct record_stop *stop)
+/* Who sent the signal that ended init, or the process whose end init passed on. */
+static void add_killer(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
-	for (size_t i = 1; i < stop->n_processes; i++)
-		if (stop->processes[i].cut)
-			return stop->processes + i;
-	return NULL;
+	const struct record_sigref *kill = &stop->kill_signal;
+
+	if (kill->known && kill->number == sig)
+		add_sender(out, stop, kill->sender.kind, &kill->sender.process);
+	else
+		buf_adds(out, senders_by_cause[stop->cause] ?: "an unknown sender");
 }
 
 /* --- the sentence ------------------------------------------------------------------------------ */
 
-static const char *memory_of(enum cause cause)
+static const char *const memories[CAUSE_COUNT] = {
+	[CAUSE_OOM_CONTAINER] = ": the container's memory limit was reached",
+	[CAUSE_OOM_POD] = ": the pod's memory limit was reached",
+	[CAUSE_OOM_NODE] = ": the node's memory, or a limit above the pod, ran out",
+	[CAUSE_OOM_UNKNOWN] = "; whose memory ran out is not known",
+};
+
+static void add_oom(struct buf *out, const struct record_stop *stop)
 {
-	switch (cause) {
-	case CAUSE_OOM_CONTAINER:
-		return ": the container's memory limit was reached";
-	case CAUSE_OOM_POD:
-		return ": the pod's memory limit was reached";
-	case CAUSE_OOM_NODE:
-		return ": the node ran out of memory";
-	default:
-		return "";
+	const struct record_sigref *by =
+		stop->kill_signal.known ? &stop->kill_signal : &stop->stop_signal;
+
+	if (stop->cause != CAUSE_OOM_USERSPACE) {
+		buf_printf(out, " was killed by the OOM killer%s", memories[stop->cause] ?: "");
+		return;
 	}
+	buf_adds(out, stop->kill_signal.known ? " was killed to free memory by "
+					      : " was stopped to free memory by ");
+	add_sender(out, stop, by->known ? by->sender.kind : SENDER_HOST, &by->sender.process);
+}
+
+static void add_runtime_lost(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_sigref *keeper = &stop->keeper_signal;
+
+	buf_adds(out, " was killed by ");
+	add_killer(out, stop, 9);
+	buf_adds(out, " because its shim had ended");
+	if (!keeper->known)
+		return;
+	buf_adds(out, ": ");
+	add_sender(out, stop, keeper->sender.kind, &keeper->sender.process);
+	buf_adds(out, " had sent that one ");
+	add_signal(out, keeper->number);
+}
+
+static void add_killed(struct buf *out, const struct record_stop *stop, uint32_t sig)
+{
+	/* reboot(2) in a pid namespace: SIGHUP or SIGINT is the status of an init that is killed. */
+	if (sig != 9) {
+		buf_adds(out, " was ended by reboot(2)");
+		return;
+	}
+	switch (stop->cause) {
+	case CAUSE_SELF:
+		buf_adds(out, " killed itself");
+		return;
+	case CAUSE_PID_NAMESPACE:
+		buf_adds(out, " was killed because the init of its pid namespace had ended");
+		return;
+	case CAUSE_PARENT_DEATH:
+		buf_adds(out, " was killed because its parent had died (PR_SET_PDEATHSIG)");
+		return;
+	case CAUSE_RUNTIME_LOST:
+		add_runtime_lost(out, stop);
+		return;
+	case CAUSE_UNKNOWN:
+		buf_adds(out, stop->kill_signal.known ? " was killed by "
+						      : " was killed; by whom was not seen");
+		if (stop->kill_signal.known)
+			add_killer(out, stop, sig);
+		return;
+	default:
+		buf_adds(out, " was killed by ");
+		add_killer(out, stop, sig);
+		if (stop->cause == CAUSE_NO_GRACE)
+			buf_adds(out, ", which had not asked it to stop");
+	}
+}
+
+/* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: bit n for signal n. */
+#define FAULTS (1U << 4 | 1U << 5 | 1U << 7 | 1U << 8 | 1U << 11 | 1U << 31)
+
+/* By another signal than SIGKILL. */
+static void add_died(struct buf *out, const struct record_stop *stop, uint32_t sig)
+{
+	bool crashed = stop->outcome == OUTCOME_CRASHED;
+	bool sent = crashed && stop->cause != CAUSE_SELF && stop->cause != CAUSE_KERNEL &&
+		    stop->cause != CAUSE_UNKNOWN;
+
+	buf_adds(out, sent ? " died of " : crashed ? " crashed: " : " was ended by ");
+	add_signal(out, sig);
+	if (sent) {
+		buf_adds(out, ", sent by ");
+		add_killer(out, stop, sig);
+	} else if (stop->cause == CAUSE_PARENT_DEATH)
+		buf_adds(out, ", sent because its parent had died (PR_SET_PDEATHSIG)");
+	else if (!crashed && stop->cause == CAUSE_HOST)
+		buf_adds(out, " from its terminal");
+	else if (!crashed && stop->stop_signal.known && stop->stop_signal.number == sig)
+		add_asker(out, stop);
+	else if (crashed && stop->cause == CAUSE_SELF)
+		buf_adds(out, ", sent by no other process");
+	else if (crashed && stop->cause == CAUSE_UNKNOWN)
+		buf_adds(out, "; who sent it was not seen");
+	else if (crashed)
+		buf_adds(out, sig <= 31 && FAULTS >> sig & 1 ? "" : " from the kernel");
 }
 
 /* What ended the process that is named, by the record's own cause. */
 static void add_end(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
-	const struct record_sigref *kill = record_killer(stop);
+	if (stop->outcome == OUTCOME_OOM_KILLED)
+		add_oom(out, stop);
+	else if (stop->outcome == OUTCOME_KILLED)
+		add_killed(out, stop, sig);
+	else
+		add_died(out, stop, sig);
+}
 
-	if (stop->cause == CAUSE_OOM_USERSPACE) {
-		buf_adds(out, " was killed to free memory by ");
-		add_sender(out, stop, kill->sender.kind, &kill->sender.process);
-	} else if (stop->outcome == OUTCOME_OOM_KILLED) {
-		buf_printf(out, " was killed by the OOM killer%s", memory_of(stop->cause));
-	} else if (stop->outcome == OUTCOME_CRASHED && stop->cause == CAUSE_KERNEL) {
-		buf_adds(out, " crashed: ");
-		add_signal(out, sig);
-	} else {
-		if (stop->cause == CAUSE_SELF && sig == 9) {
-			buf_adds(out, " killed itself");
-			return;
-		}
-		buf_adds(out, sig == 9 ? " was killed" : " died of ");
-		if (sig != 9)
-			add_signal(out, sig);
-		if (stop->cause == CAUSE_SELF) {
-			buf_adds(out, ", which it sent itself");
-		} else if (kill->known) {
-			buf_adds(out, sig == 9 ? " by " : ", sent by ");
-			add_sender(out, stop, kill->sender.kind, &kill->sender.process);
-		} else if (stop->cause == CAUSE_UNKNOWN) {
-			buf_adds(out, "; by whom was not seen");
-		}
-	}
+/* The signal that ended the process whose end init passed on; 0: it exited. */
+static uint32_t via_died_of(const struct record_stop *stop, const struct record_member *m)
+{
+	if (m)
+		return record_died_of(&m->exit);
+	if (record_died_of(&stop->exit))
+		return record_died_of(&stop->exit);
+	return record_code_of(&stop->exit) > 128 ? record_code_of(&stop->exit) - 128 : 0;
 }
 
 /* Init passed the end of a child on. */
 static void add_via(struct buf *out, const struct record_stop *stop)
 {
-	const struct record_member *m = find_member(stop, stop->via.process.pid);
-	bool signalled = m && died_of(&m->exit);
-	bool child = m && m->parent_pid == stop->process.pid;
+	const struct record_member *m = record_find_member(stop, stop->via.process.pid);
+	uint32_t sig = via_died_of(stop, m);
 
 	add_process(out, &stop->via.process);
-	buf_adds(out, child ? ", child of " : ", below ");
+	buf_adds(out, !m || m->parent_pid == stop->process.pid ? ", child of " : ", below ");
 	add_init(out, stop);
 	buf_addc(out, ',');
-	if (signalled)
-		add_end(out, stop, died_of(&m->exit));
+	if (sig)
+		add_end(out, stop, sig);
 	else
-		buf_printf(out, " exited with code %u", m ? code_of(&m->exit) : 0);
+		buf_printf(out, " exited with code %u", record_code_of(&stop->exit));
 	buf_adds(out, ". ");
 	add_init(out, stop);
-	if (died_of(&stop->exit))
+	if (record_died_of(&stop->exit))
 		buf_adds(out, " sent itself the same signal");
 	else
-		buf_printf(out, " passed %u on", code_of(&stop->exit));
-	buf_adds(out, stop->via.how == VIA_INFERRED ? ", as far as can be seen." : ".");
+		buf_printf(out, " passed %u on", record_code_of(&stop->exit));
+	buf_adds(out, stop->via.how == VIA_INFERRED
+			      ? ", as far as can be seen: it may have been another child's."
+			      : ".");
 }
 
 /* Whom init passed its stop signal, and what became of that one. */
 static void add_passed(struct buf *out, const struct record_stop *stop)
 {
-	const struct record_member *to = find_member(stop, stop->forward.to.pid);
+	const struct record_member *to = record_find_member(stop, stop->forward.to.pid);
 
-	if (!stop->forward.count)
-		return;
 	buf_adds(out, " passed ");
 	add_signal(out, stop->forward.number);
 	buf_adds(out, " to ");
 	add_process(out, &stop->forward.to);
-	if (to && died_of(&to->exit) == stop->forward.number)
+	if (to && record_died_of(&to->exit) && record_died_of(&to->exit) == stop->forward.number)
 		buf_adds(out, ", which died of it");
-	else if (to && to->cut)
-		buf_adds(out, ", which was killed");
-	else if (to && to->exit.known)
-		buf_printf(out, ", which exited with code %u", code_of(&to->exit));
+	else if (to && to->exit.known && !record_died_of(&to->exit))
+		buf_printf(out, ", which exited with code %u", record_code_of(&to->exit));
+	else if (stop->forward.result == RESULT_IGNORED)
+		buf_adds(out, ", which ignores it");
 }
 
-/* Init left, and what it left behind was killed. */
+static const char *done_with(enum disposition disposition)
+{
+	if (disposition == DISPOSITION_IGNORED)
+		return ", which it ignores,";
+	return disposition == DISPOSITION_BLOCKED ? ", which it blocks," : "";
+}
+
+/* What init left behind, or what was killed before, without having ended by itself. */
 static void add_cut(struct buf *out, const struct record_stop *stop)
 {
-	const struct record_member *cut = first_cut(stop);
-	uint64_t asked_ns = stop->stop_signal.at_ns;
+	const struct record_member *cut = record_first_cut(stop);
 
 	if (!cut) {
-		buf_printf(out, "%u processes were killed", stop->cut);
+		buf_printf(out, "%u of its processes %s killed", stop->cut,
+			   stop->cut == 1 ? "was" : "were");
 		return;
 	}
 	add_process(out, &cut->process);
-	if (!cut->asked.number)
-		buf_adds(out, " never received it and");
-	buf_adds(out, " was killed ");
-	add_time(out, asked_ns, cut->exit.at_ns);
-	buf_adds(out, " after it");
+	if (cut->asked.number) {
+		buf_adds(out, " was sent ");
+		add_signal(out, cut->asked.number);
+		buf_adds(out, done_with(cut->disposition));
+	} else {
+		buf_adds(out, " never received it");
+	}
+	buf_adds(out, " and was killed ");
 	if (cut->by == ENDED_PID_NAMESPACE) {
-		buf_adds(out, ", when ");
+		buf_adds(out, "when ");
 		add_init(out, stop);
-		buf_adds(out, " exited");
-	} else if (cut->fatal.number) {
-		buf_adds(out, ", by ");
-		add_sender(out, stop, cut->fatal.sender, &cut->fatal.process);
+		buf_adds(out, " ended");
+	} else {
+		add_time(out, cut->asked.number ? cut->asked.at_ns : stop->stop_signal.at_ns,
+			 cut->exit.at_ns);
+		buf_adds(out, cut->asked.number ? " later" : " after the request");
+		if (cut->fatal.number) {
+			buf_adds(out, " by ");
+			add_sender(out, stop, cut->fatal.sender, &cut->fatal.process);
+		}
 	}
 	if (stop->cut > 1)
 		buf_printf(out, " (and %u more)", stop->cut - 1);
 }
 
-static void add_grace(struct buf *out, const struct record_stop *stop)
+static void add_after_request(struct buf *out, const struct record_stop *stop, const char *comma)
 {
-	char text[DURATION_SIZE];
-
-	if (grace_known(&stop->grace) && stop->grace.ns)
-		buf_printf(out, " of %s", duration_format(stop->grace.ns, text));
+	if (stop->latency_known) {
+		buf_printf(out, "%s ", comma);
+		add_time(out, 0, stop->latency_ns);
+	}
+	buf_adds(out, " after ");
+	add_signal(out, stop->stop_signal.number);
+	if (stop->cause == CAUSE_PARENT_DEATH)
+		buf_adds(out, ", sent because its parent had died (PR_SET_PDEATHSIG)");
+	else
+		add_asker(out, stop);
 }
 
-/* It ended as it was asked to, by itself or by the signal. */
+static void add_code(struct buf *out, const struct record_stop *stop)
+{
+	buf_printf(out, " exited with code %u", record_code_of(&stop->exit));
+}
+
+/* By the signal, by itself as it was asked to, or without having heard that. */
+static void add_ended_how(struct buf *out, const struct record_stop *stop)
+{
+	uint32_t sig = record_died_of(&stop->exit);
+
+	if (stop->outcome == OUTCOME_TERMINATED && sig) {
+		add_died(out, stop, sig);
+	} else if (stop->outcome == OUTCOME_GRACEFUL && stop->cause == CAUSE_SELF) {
+		add_code(out, stop);
+		buf_adds(out, " by itself");
+		add_after_request(out, stop, ",");
+		buf_adds(out, ", which it did not hear");
+	} else if (!sig && record_code_of(&stop->exit)) {
+		add_code(out, stop);
+		add_after_request(out, stop, ",");
+	} else {
+		buf_adds(out, " ended");
+		add_after_request(out, stop, "");
+	}
+}
+
 static void add_ended_well(struct buf *out, const struct record_stop *stop)
 {
 	add_init(out, stop);
@@ -245,14 +406,7 @@ static void add_ended_well(struct buf *out, const struct record_stop *stop)
 		add_passed(out, stop);
 		buf_adds(out, ", and");
 	}
-	buf_adds(out, died_of(&stop->exit) ? " was ended by " : " ended ");
-	if (died_of(&stop->exit)) {
-		add_signal(out, died_of(&stop->exit));
-	} else {
-		add_time(out, 0, stop->latency_ns);
-		buf_adds(out, " after ");
-		add_signal(out, stop->stop_signal.number);
-	}
+	add_ended_how(out, stop);
 	if (stop->cut) {
 		buf_adds(out, "; ");
 		add_cut(out, stop);
@@ -260,64 +414,158 @@ static void add_ended_well(struct buf *out, const struct record_stop *stop)
 	buf_addc(out, '.');
 }
 
-/* Its time was over. */
+static void add_unheard(struct buf *out, const struct record_stop *stop)
+{
+	const char *text = unheard_of_init(stop->reason);
+	size_t len = strcspn(text, "$");
+
+	buf_addc(out, ' ');
+	buf_add(out, text, len);
+	if (!text[len])
+		return;
+	add_signal(out, stop->stop_signal.number);
+	buf_adds(out, text + len + 1);
+}
+
+static void add_heard(struct buf *out, const struct record_stop *stop)
+{
+	buf_adds(out, stop->deliver_ns ? " took " : " was sent ");
+	add_signal(out, stop->stop_signal.number);
+	if (stop->deliver_ns) {
+		buf_adds(out, " after ");
+		add_time(out, stop->stop_signal.at_ns, stop->deliver_ns);
+	}
+	if (stop->forward.count) {
+		buf_addc(out, ',');
+		add_passed(out, stop);
+		buf_addc(out, ',');
+	}
+	buf_adds(out, " and did not end");
+}
+
+static void add_grace(struct buf *out, const struct record_stop *stop)
+{
+	char text[DURATION_SIZE];
+
+	if (grace_known(&stop->grace))
+		buf_printf(out, " its %sgrace period of %s",
+			   stop->grace.from == GRACE_ASSUMED ? "assumed " : "",
+			   duration_format(stop->grace.ns, text));
+	else
+		buf_adds(out, " its grace period");
+}
+
+/* When the SIGKILL came: its grace period was over, or so long after the request. */
+static void add_kill_time(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_sigref *kill = &stop->kill_signal;
+	bool expired = stop->cause == CAUSE_GRACE_EXPIRED;
+
+	if (expired && grace_known(&stop->grace) && stop->grace.ns) {
+		buf_adds(out, " when");
+		add_grace(out, stop);
+		buf_adds(out, " was over");
+		return;
+	}
+	buf_addc(out, ' ');
+	add_time(out, stop->stop_signal.at_ns, kill->known ? kill->at_ns : stop->exit.at_ns);
+	buf_adds(out, " later");
+	if (expired && grace_known(&stop->grace)) {
+		buf_adds(out, ": its grace period is 0");
+	} else if (stop->cause == CAUSE_KILLED_EARLY) {
+		buf_adds(out, ", before");
+		add_grace(out, stop);
+		buf_adds(out, " was over");
+	} else if (stop->cause == CAUSE_DEAF_GRACE) {
+		buf_adds(out, ", as shutdown.deafGrace says");
+	}
+}
+
+/* It was asked, and then killed. */
 static void add_expired(struct buf *out, const struct record_stop *stop)
 {
 	const struct record_sigref *kill = &stop->kill_signal;
 
 	add_init(out, stop);
-	if (stop->deaf || stop->reason == UNHEARD_IGNORED) {
-		buf_adds(out, stop->deaf ? " never heard " : " ignored ");
-		add_signal(out, stop->stop_signal.number);
-	} else {
-		buf_adds(out, stop->deliver_ns ? " took " : " was sent ");
-		add_signal(out, stop->stop_signal.number);
-		buf_adds(out, " and did not end");
-		if (stop->forward.count) {
-			buf_adds(out, ": it");
-			add_passed(out, stop);
-		}
+	if (stop->deaf || stop->reason)
+		add_unheard(out, stop);
+	else
+		add_heard(out, stop);
+	buf_adds(out, "; ");
+	add_sender(out, stop, kill->known ? kill->sender.kind : SENDER_UNKNOWN,
+		   &kill->sender.process);
+	buf_adds(out, " killed it");
+	add_kill_time(out, stop);
+	buf_addc(out, '.');
+	if (stop->cut) {
+		buf_addc(out, ' ');
+		add_cut(out, stop);
+		buf_addc(out, '.');
 	}
-	buf_adds(out, stop->cause == CAUSE_KILLED_EARLY ? "; before its grace period"
-							: "; when its grace period");
-	add_grace(out, stop);
-	buf_adds(out, " was over, ");
-	add_sender(out, stop, kill->sender.kind, &kill->sender.process);
-	buf_adds(out, " killed it, ");
-	add_time(out, stop->stop_signal.at_ns, kill->at_ns);
-	buf_adds(out, " after the signal.");
 }
 
 static void add_by_itself(struct buf *out, const struct record_stop *stop)
 {
 	add_init(out, stop);
-	buf_printf(out, " exited with code %u by itself; nobody had asked it to stop.",
-		   code_of(&stop->exit));
+	add_code(out, stop);
+	if (stop->stop_signal.known)
+		add_after_request(out, stop, ",");
+	else
+		buf_adds(out, " by itself; no request to stop was seen");
+	buf_addc(out, '.');
+}
+
+static void add_unseen(struct buf *out, const struct record_stop *stop)
+{
+	if (stop->outcome == OUTCOME_OOM_KILLED) {
+		add_init(out, stop);
+		buf_adds(out,
+			 " was killed by the OOM killer, as its runtime reports; its end was not "
+			 "seen.");
+		return;
+	}
+	buf_adds(out, "What ended ");
+	add_init(out, stop);
+	buf_adds(out, " was not seen.");
+	if (stop->exit.reported)
+		buf_printf(out, " Its runtime reports exit code %d.", stop->exit.code);
+}
+
+/* It was killed as what followed from a request. */
+static bool is_escalation(const struct record_stop *stop)
+{
+	return stop->stop_signal.known &&
+	       (stop->cause == CAUSE_GRACE_EXPIRED || stop->cause == CAUSE_KILLED_EARLY ||
+		stop->cause == CAUSE_DEAF_GRACE);
+}
+
+static void add_oom_kills(struct buf *out, const struct record_stop *stop)
+{
+	if (stop->outcome != OUTCOME_OOM_KILLED && stop->oom_kills)
+		buf_printf(out, " In its life the OOM killer ended %" PRIu64 " of its processes.",
+			   stop->oom_kills);
 }
 
 void story_add_why(struct buf *out, const struct record_stop *stop)
 {
-	const struct record_member *via = find_member(stop, stop->via.process.pid);
-	bool expired = stop->cause == CAUSE_GRACE_EXPIRED || stop->cause == CAUSE_KILLED_EARLY;
 	bool well = stop->outcome == OUTCOME_GRACEFUL || stop->outcome == OUTCOME_TERMINATED;
 
 	if (stop->outcome == OUTCOME_UNKNOWN || !stop->exit.known) {
-		buf_adds(out, "What ended ");
-		add_init(out, stop);
-		buf_adds(out, " was not seen.");
-	} else if (via && !(well && stop->stop_signal.known)) {
-		add_via(out, stop);
-	} else if (expired) {
-		add_expired(out, stop);
+		add_unseen(out, stop);
 	} else if (well && stop->stop_signal.known) {
 		add_ended_well(out, stop);
-	} else if (died_of(&stop->exit)) {
+	} else if (stop->via.process.pid) {
+		add_via(out, stop);
+	} else if (is_escalation(stop)) {
+		add_expired(out, stop);
+	} else if (record_died_of(&stop->exit) || stop->outcome == OUTCOME_OOM_KILLED) {
 		add_init(out, stop);
-		add_end(out, stop, died_of(&stop->exit));
+		add_end(out, stop, record_died_of(&stop->exit));
 		buf_addc(out, '.');
 	} else {
 		add_by_itself(out, stop);
 	}
+	add_oom_kills(out, stop);
 }
 
 /* --- what happened ----------------------------------------------------------------------------- */
@@ -345,28 +593,72 @@ static int by_time(const void *a, const void *b)
 	return x->what < y->what ? -1 : x->what > y->what;
 }
 
+static unsigned int worth(const struct record_stop *stop, const struct story_event *event)
+{
+	const struct record_member *m = stop->processes + event->index;
+
+	if (event->what != STORY_PASSED && event->what != STORY_ENDED)
+		return 2;
+	return m->cut || (stop->via.process.pid && m->process.pid == stop->via.process.pid);
+}
+
+/* What explains the stop least, to leave out: the last event of a process that was not cut. */
+static size_t least(const struct record_stop *stop, const struct events *e)
+{
+	size_t ret = 0;
+
+	for (size_t i = 1; i < e->n; i++)
+		if (worth(stop, e->list + i) <= worth(stop, e->list + ret))
+			ret = i;
+	return ret;
+}
+
+/* A signal from inside the container is no request, but may be why init exited. */
+static void add_requests(struct events *e, const struct record_stop *stop)
+{
+	bool listed = !stop->stop_signal.known;
+
+	for (uint32_t i = 0; i < RECORD_REQUESTS && stop->requests[i].number; i++) {
+		listed |= stop->requests[i].at_ns == stop->stop_signal.at_ns;
+		add_at(e, stop->requests[i].at_ns, STORY_ASKED, i);
+	}
+	if (!listed)
+		add_at(e, stop->stop_signal.at_ns, STORY_ASKED, RECORD_REQUESTS);
+}
+
+static void add_of_processes(struct events *e, const struct record_stop *stop)
+{
+	for (uint32_t i = 1; i < stop->n_processes; i++) {
+		const struct record_member *m = stop->processes + i;
+
+		if (m->asked.number)
+			add_at(e, m->asked.at_ns, STORY_PASSED, i);
+		if (m->exit.known)
+			add_at(e, m->exit.at_ns, STORY_ENDED, i);
+	}
+}
+
 size_t story_events(const struct record_stop *stop, struct story_event ret[STORY_EVENTS],
 		    size_t *ret_more)
 {
 	struct events e = {};
-	size_t n;
 
-	for (uint32_t i = 0; i < RECORD_REQUESTS && stop->requests[i].number; i++)
-		add_at(&e, stop->requests[i].at_ns, STORY_ASKED, i);
-	for (uint32_t i = 1; i < stop->n_processes; i++) {
-		add_at(&e, stop->processes[i].asked.at_ns, STORY_PASSED, i);
-		add_at(&e, stop->processes[i].exit.at_ns, STORY_ENDED, i);
-	}
-	if (!stop->via.process.pid)
+	add_requests(&e, stop);
+	add_of_processes(&e, stop);
+	if (stop->kill_signal.known && !stop->via.process.pid)
 		add_at(&e, stop->kill_signal.at_ns, STORY_KILLED, 0);
 	if (stop->exit.known)
 		add_at(&e, stop->exit.at_ns, STORY_EXITED, 0);
 	add_at(&e, stop->empty_ns, STORY_EMPTIED, 0);
 	qsort(e.list, e.n, sizeof(*e.list), by_time);
-	n = e.n < STORY_EVENTS ? e.n : STORY_EVENTS;
-	memcpy(ret, e.list, n * sizeof(*ret));
-	*ret_more = e.n - n;
-	return n;
+	*ret_more = e.n > STORY_EVENTS ? e.n - STORY_EVENTS : 0;
+	while (e.n > STORY_EVENTS) {
+		size_t at = least(stop, &e);
+
+		memmove(e.list + at, e.list + at + 1, (--e.n - at) * sizeof(*e.list));
+	}
+	memcpy(ret, e.list, e.n * sizeof(*ret));
+	return e.n;
 }
 
 static void add_result(struct buf *out, int32_t result)
@@ -383,164 +675,126 @@ static void add_asked(struct buf *out, const struct record_stop *stop,
 	add_signal(out, r->number);
 	buf_adds(out, " to ");
 	add_init(out, stop);
+	if (r->reason) {
+		buf_printf(out, ", in vain: %s", unheard_remark(r->reason));
+		return;
+	}
 	add_result(out, r->result);
-	if (r->reason)
-		buf_printf(out, ", in vain: %s", unheard_name(r->reason));
-	else if (r->taken_ns) {
+	if (r->taken_ns) {
 		buf_adds(out, ", which took it after ");
 		add_time(out, r->at_ns, r->taken_ns);
 	}
 }
 
-static void add_how(struct buf *out, const struct record_exit *exit, enum ended_by by)
+static bool is_own(const struct record_member *m, const struct record_asked *signal)
 {
-	if (died_of(exit)) {
-		buf_adds(out, died_of(exit) == 9 ? " was killed" : " died of ");
-		if (died_of(exit) != 9)
-			add_signal(out, died_of(exit));
-		if (by == ENDED_OOM)
-			buf_adds(out, " by the OOM killer");
-		else if (by == ENDED_PID_NAMESPACE)
-			buf_adds(out, " with the pid namespace");
-	} else {
-		buf_printf(out, " exited with code %u", code_of(exit));
-	}
+	return signal->process.pid && signal->process.pid == m->process.pid;
 }
 
 static void add_ended(struct buf *out, const struct record_stop *stop,
 		      const struct record_member *m)
 {
+	uint32_t sig = record_died_of(&m->exit);
+
 	add_process(out, &m->process);
-	add_how(out, &m->exit, m->by);
-	if (m->fatal.number && m->by != ENDED_OOM) {
-		buf_adds(out, ", sent by ");
+	if (!sig) {
+		buf_printf(out, " exited with code %u", record_code_of(&m->exit));
+		return;
+	}
+	buf_adds(out, sig == 9 ? " was killed" : " died of ");
+	if (sig != 9)
+		add_signal(out, sig);
+	if (m->by == ENDED_OOM) {
+		buf_adds(out, " by the OOM killer");
+	} else if (m->by == ENDED_PID_NAMESPACE) {
+		buf_adds(out, " with the pid namespace");
+	} else if (m->fatal.number && m->fatal.sender != SENDER_KERNEL && is_own(m, &m->fatal)) {
+		buf_adds(out, ", which it sent itself");
+	} else if (m->fatal.number) {
+		buf_adds(out, sig == 9 ? " by " : ", sent by ");
 		add_sender(out, stop, m->fatal.sender, &m->fatal.process);
 	}
 	if (!m->asked.number && m->cut)
 		buf_adds(out, "; it had received no stop signal");
 }
 
+static bool is_oom(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_OOM_KILLED && stop->cause != CAUSE_OOM_USERSPACE;
+}
+
+static void add_exited(struct buf *out, const struct record_stop *stop)
+{
+	uint32_t sig = record_died_of(&stop->exit);
+
+	add_init(out, stop);
+	if (!sig) {
+		buf_printf(out, " exited with code %u", record_code_of(&stop->exit));
+	} else if (sig == 9 && stop->kill_signal.known) {
+		buf_adds(out, " ended");
+	} else if (sig == 9) {
+		buf_adds(out, " was killed");
+		if (is_oom(stop))
+			buf_adds(out, " by the OOM killer");
+	} else {
+		buf_adds(out, " died of ");
+		add_signal(out, sig);
+	}
+}
+
+static void add_kill(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_sender *s = &stop->kill_signal.sender;
+
+	if (is_oom(stop) && s->kind == SENDER_KERNEL)
+		buf_adds(out, "the OOM killer");
+	else
+		add_sender(out, stop, s->kind, &s->process);
+	buf_adds(out, " killed ");
+	add_init(out, stop);
+}
+
+static void add_signal_passed(struct buf *out, const struct record_stop *stop,
+			      const struct record_member *m)
+{
+	add_sender(out, stop, m->asked.sender, &m->asked.process);
+	buf_adds(out, " sent ");
+	add_signal(out, m->asked.number);
+	buf_adds(out, " to ");
+	add_process(out, &m->process);
+	add_result(out, m->asked.result);
+}
+
 void story_add_event(struct buf *out, const struct record_stop *stop,
 		     const struct story_event *event)
 {
-	const struct record_member *m = stop->processes + event->index;
+	const struct record_sigref *asked = &stop->stop_signal;
+	const struct record_request unlisted = {.number = asked->number,
+						.result = asked->result,
+						.sender = asked->sender.kind,
+						.process = asked->sender.process};
 
 	switch (event->what) {
 	case STORY_ASKED:
-		add_asked(out, stop, stop->requests + event->index);
+		if (event->index < RECORD_REQUESTS)
+			add_asked(out, stop, stop->requests + event->index);
+		else
+			add_asked(out, stop, &unlisted);
 		break;
 	case STORY_PASSED:
-		add_sender(out, stop, m->asked.sender, &m->asked.process);
-		buf_adds(out, " sent ");
-		add_signal(out, m->asked.number);
-		buf_adds(out, " to ");
-		add_process(out, &m->process);
-		add_result(out, m->asked.result);
+		add_signal_passed(out, stop, stop->processes + event->index);
 		break;
 	case STORY_KILLED:
-		add_sender(out, stop, stop->kill_signal.sender.kind,
-			   &stop->kill_signal.sender.process);
-		buf_adds(out, " killed ");
-		add_init(out, stop);
+		add_kill(out, stop);
 		break;
 	case STORY_ENDED:
-		add_ended(out, stop, m);
+		add_ended(out, stop, stop->processes + event->index);
 		break;
 	case STORY_EXITED:
-		add_init(out, stop);
-		add_how(out, &stop->exit, ENDED_UNKNOWN);
+		add_exited(out, stop);
 		break;
 	case STORY_EMPTIED:
 		buf_adds(out, "no process was left");
 		break;
 	}
-}
-
-/* --- what to do -------------------------------------------------------------------------------- */
-
-struct remedy {
-	bool (*applies)(const struct record_stop *stop);
-	const char *text, *page;
-};
-
-static bool is_oom_of_limit(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_OOM_CONTAINER || stop->cause == CAUSE_OOM_POD;
-}
-
-static bool is_oom_of_node(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_OOM_NODE || stop->cause == CAUSE_OOM_USERSPACE;
-}
-
-static bool is_cut(const struct record_stop *stop)
-{
-	return stop->cut && stop->outcome != OUTCOME_KILLED;
-}
-
-static bool is_slow(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason;
-}
-
-static bool is_no_grace(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_NO_GRACE || stop->cause == CAUSE_KILLED_EARLY;
-}
-
-static bool is_killed_by_other(const struct record_stop *stop)
-{
-	return stop->outcome == OUTCOME_KILLED &&
-	       (stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
-		stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER);
-}
-
-static bool is_crash(const struct record_stop *stop)
-{
-	return stop->outcome == OUTCOME_CRASHED;
-}
-
-static bool is_failure(const struct record_stop *stop)
-{
-	return stop->outcome == OUTCOME_FAILED;
-}
-
-static const struct remedy remedies[] = {
-	{is_oom_of_limit, "Raise the limit, or have the program use less (its heap, its workers).",
-	 NULL},
-	{is_oom_of_node, "Give the pod a memory request that it keeps to, or the node more memory.",
-	 NULL},
-	{is_cut,
-	 "Have each process asked: an init that signals the whole group (tini -g, dumb-init), or exec "
-	 "in place of npm and sh.",
-	 "exec-in-a-script"},
-	{is_slow,
-	 "See what it waits for (a client, a lock, a queue), end that on the signal, or give it a "
-	 "longer grace period.",
-	 "a-handler-in-the-program"},
-	{is_no_grace, "See who ended it without its time: the sender above.", NULL},
-	{is_killed_by_other, "See the sender above: nothing else sent that signal.", NULL},
-	{is_crash, "See the program's own log and its core dump.", NULL},
-	{is_failure, "See the program's own log: it ended by itself.", NULL},
-};
-
-bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,
-		  const char **ret_page)
-{
-	const char *reason = advice_remedy(advice_of_unheard(stop->reason));
-
-	if (reason && !index) {
-		*ret_text = reason;
-		*ret_page = NULL;
-		return true;
-	}
-	index -= reason != NULL;
-	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
-		if (!remedies[i].applies(stop) || index--)
-			continue;
-		*ret_text = remedies[i].text;
-		*ret_page = remedies[i].page;
-		return true;
-	}
-	return false;
 }

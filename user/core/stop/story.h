@@ -19,7 +19,7 @@ void story_add_why(struct buf *out, const struct record_stop *stop);
 struct story_event {
 	uint64_t at_ns; /* CLOCK_BOOTTIME */
 	enum story_what {
-		STORY_ASKED,   /* a request to init, index of requests */
+		STORY_ASKED,   /* a request to init, index of requests; past them: stop_signal */
 		STORY_PASSED,  /* a stop signal to another process, index of processes */
 		STORY_KILLED,  /* a SIGKILL to init */
 		STORY_ENDED,   /* a process ended, index of processes */

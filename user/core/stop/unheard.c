@@ -37,3 +37,35 @@ enum unheard unheard_by(uint32_t sig, int32_t result, uint32_t flags, bool shell
 		return dropped(sig, flags, shell);
 	return flags & GRACED_SIG_STOPPED ? UNHEARD_STOPPED : UNHEARD_NONE;
 }
+
+static const struct {
+	const char *of_init, *remark;
+} words[UNHEARD_COUNT] = {
+	[UNHEARD_NONE] = {"never heard $", "no reason was seen"},
+	[UNHEARD_NO_HANDLER] = {"has no handler for $ and never heard it", "it has no handler"},
+	[UNHEARD_IGNORED] = {"ignores $", "it ignores that"},
+	[UNHEARD_BLOCKED] = {"blocks $ in every thread", "every thread blocks it"},
+	[UNHEARD_STOPPED] = {"was frozen or stopped when $ came", "it was frozen or stopped"},
+	[UNHEARD_DEFAULT_IGNORE] = {"has no handler for $, whose default is to do nothing",
+				    "the default is to do nothing"},
+	[UNHEARD_SHELL] = {"is a shell that never heard $ and passes nothing on",
+			   "a shell without a handler"},
+	[UNHEARD_TRAP] = {"is a shell whose trap for $ waits for its child",
+			  "its trap waits for its child"},
+	[UNHEARD_CHILD_IGNORED] = {"passed $ on to its child, which ignores it",
+				   "its child ignores it"},
+	[UNHEARD_RERAISED] = {"took $ and raised it again, which does not end PID 1",
+			      "it raised it again, which does not end PID 1"},
+	[UNHEARD_BEFORE_EXEC] = {"was sent $ before it had executed its program",
+				 "it had not executed its program yet"},
+};
+
+const char *unheard_of_init(enum unheard reason)
+{
+	return words[(unsigned int)reason < UNHEARD_COUNT ? reason : UNHEARD_NONE].of_init;
+}
+
+const char *unheard_remark(enum unheard reason)
+{
+	return words[(unsigned int)reason < UNHEARD_COUNT ? reason : UNHEARD_NONE].remark;
+}

@@ -19,4 +19,8 @@
  */
 enum unheard unheard_by(uint32_t sig, int32_t result, uint32_t flags, bool shell);
 
+/* What an init does instead, with $ for the signal: "ignores $"; and the same as a remark. */
+const char *unheard_of_init(enum unheard reason);
+const char *unheard_remark(enum unheard reason);
+
 #endif

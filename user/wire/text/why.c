@@ -73,7 +73,10 @@ static void add_sentence(struct buf *out, const struct record_stop *stop, unsign
 	story_add_why(&text, stop);
 	for (unsigned int gap = 0, n = 0; gap < GAP_COUNT; gap++)
 		if (stop->gaps >> gap & 1)
-			buf_printf(&text, "%s%s", n++ ? ", " : " Not sure: ", gap_name(gap));
+			buf_printf(&text, "%s%s",
+				   n++ ? ", " : " Gaps in the evidence: ", gap_name(gap));
+	if (stop->gaps)
+		buf_addc(&text, '.');
 	wrap_line(out, 0, buf_str(&text), width);
 }
 
@@ -84,7 +87,7 @@ static void add_event(struct buf *out, const struct record_stop *stop,
 	char after[DURATION_SIZE];
 
 	duration_format(event->at_ns - from_ns, after);
-	buf_printf(&text, "+%s ", after);
+	buf_printf(&text, "+%s ", event->at_ns == from_ns ? "0s" : after);
 	story_add_event(&text, stop, event);
 	wrap_line(out, INDENT, buf_str(&text), width);
 }

@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# graced why: the story of a stop by its names, and what went badly, from a file. Prints TAP and
+# exits 1 if a claim does not hold.
+#   BUILD=build tests/tools/test_why.sh
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(realpath -m "${BUILD:-$root/build}")
+graced=${GRACED:-$build/graced}
+. "$root/tests/lib/tap.sh"
+
+errs() { # PATTERN
+	one_line "$err" && grep -qe "$1" "$err"
+}
+
+stop() { # TIME POD CONTAINER ID PID OUTCOME CAUSE CODE SIGNAL CUT
+	printf '{"type":"stop","schema":1,"id":"b/%s/1","time":"%s","boot_ns":5,"node":"n","pod":{"namespace":"shop",
+		"name":"%s","uid":"u","qos":null,"static":false,"workload":null},"container":{"name":"%s","id":"%s","runtime":null,
+		"kind":"container","cgroup":"/c","image":null,"attempt":null},"process":{"pid":%s,"ns_pid":1,"comm":"app"},
+		"outcome":"%s","cause":"%s","cut":%s,"exit":{"code":%s,"signal":%s,"core_dumped":false,"at_boot_ns":5},
+		"evidence":{"complete":true,"gaps":[]}}' "$4" "$1" "$2" "$3" "$4" "$5" "$6" "$7" "${10}" "$8" "$9" | tr -d '\n\t'
+	echo
+}
+a=aaaaaaaaaaaaaaaa b=bbbbbbbbbbbbbbbb c=cccccccccccccccc d=dddddddddddddddd e=eeeeeeeeeeeeeeee
+{
+	echo '{"type":"attached","schema":1,"time":"2026-11-20T01:00:00Z","boot_ns":1,"node":"n"}'
+	stop 2026-11-20T01:00:00Z cart-0 main $a 501 completed self 0 0 0
+	stop 2026-11-20T02:00:00Z cart-0 main $b 502 failed self 3 0 0
+	stop 2026-11-20T03:00:00Z cart-0 side $c 503 oom-killed oom-container null 9 0
+	stop 2026-11-20T04:00:00Z db-0 main $d 504 graceful stop-signal 0 0 2
+	stop 2026-11-20T05:00:00Z db-1 main $e 505 crashed kernel null 11 0
+} >"$tmp/records"
+
+# The pods and times of day of what was printed.
+got() { grep -oE '^2026-11-20 [0-9:]{2}' "$out" | cut -d' ' -f2 | paste -sd ' '; }
+
+bad=0
+while IFS='|' read -r words want; do
+	read -ra args <<<"$words"
+	try "$graced" why --utc --file "$tmp/records" "${args[@]}"
+	((rc == 0)) && [[ $(got) == "$want" && ! -s $err ]] && continue
+	echo "# why $words: exit $rc, '$(got)', not '$want': $(<"$err")"
+	bad=1
+done <<-END
+	cart|03
+	cart-0|03
+	shop/cart|03
+	--last 2 cart|02 03
+	--last 100 cart|01 02 03
+	main|05
+	side|03
+	--last 3 main|02 04 05
+	$b|02
+	${b:0:12}|02
+	504|04
+	-n shop db|05
+	--until 2026-11-20T02:30:00Z cart|02
+	--since 2026-11-20T01:30:00Z --last 9 main|02 04 05
+END
+claim "a stop is found by pod, container, id, pid, and the last ones in their order" $bad
+
+try "$graced" why --utc --file "$tmp/records" --since 2026-11-20T00:00:00Z
+((rc == 0)) && [[ $(got) == '03 05 02 04' ]] && grep -qx 'graced why NAME tells the story of one\.' "$out"
+claim "without a name the worst comes first, and what went well is left out" $?
+
+{
+	for i in {10..40}; do stop "2026-11-20T06:$((i % 50)):00Z" "bad-$i" main $a 1 oom-killed oom-container null 9 0; done
+	stop 2026-11-20T07:00:00Z last-0 main $a 1 failed self 1 0 0
+} >"$tmp/many"
+try "$graced" why --utc --file "$tmp/many"
+((rc == 0)) && [[ $(grep -c '^2026' "$out") == 20 ]] && ! grep -q last-0 "$out" && sed -n 1p "$out" | grep -q bad-40 &&
+	! grep -q bad-20 "$out"
+claim "of too many the worst are listed, and of these the last" $?
+
+try "$graced" why --utc --file "$tmp/records" 503
+cat >"$tmp/want" <<'END'
+2026-11-20 03:00:00  shop/cart-0 side  oom-killed (oom-container)
+app[1] was killed by the OOM killer: the container's memory limit was reached.
+
+  +0s app[1] was killed by the OOM killer
+
+What to do: Raise the limit, or have the program use less (its heap, its workers).
+END
+((rc == 0)) && cmp -s "$tmp/want" "$out"
+claim "a story has the sentence, what happened, and what to do" $?
+
+try bash -c '"$1" why --file - -o json --last 2 cart <"$2"' - "$graced" "$tmp/records"
+begin() { printf '{"type":"why","schema":1,"id":"b/%s/1","outcome":"%s","cause":"%s","sentence":"app' "$@"; }
+((rc == 0)) && [[ $(lines "$out") == 2 && ! -s $err ]] &&
+	sed -n 1p "$out" | grep -qF "$(begin $b failed self)" &&
+	sed -n 2p "$out" | grep -qF "$(begin $c oom-killed oom-container)" &&
+	[[ $(grep -c '"events":\[{"at_boot_ns":5,"text":"app.*\],"events_other":0,"remedies":\[{"text":"' "$out") == 2 ]]
+claim "-o json is one object a line, also from standard input" $?
+
+try "$graced" why -o json --file "$tmp/records" --since 2026-11-20T00:00:00Z
+((rc == 0)) && [[ $(grep -oE '"outcome":"[a-z-]*' "$out" | cut -d'"' -f4 | paste -sd ' ') == \
+	'oom-killed crashed failed graceful' ]]
+claim "-o json without a name has the same stops in the same order" $?
+
+bad=0
+while IFS='|' read -r words status want; do
+	read -ra args <<<"$words"
+	try "$graced" why "${args[@]}"
+	((rc == status)) && errs "$want" && [[ ! -s $out ]] && continue
+	echo "# why $words: exit $rc, $(<"$err")"
+	bad=1
+done <<-END
+	--file $tmp/records nobody|1|no recorded stop of 'nobody'
+	--file $tmp/records -n other cart|1|no recorded stop of 'cart'
+	--file $tmp/records --since 2026-11-21T00:00:00Z|1|no recorded stop went badly
+	--file $tmp/none cart|1|cannot read
+	--file $tmp/records --boot -1 cart|2|does not go with
+	--file $tmp/records --since soon cart|2|'soon'
+	--boot yesterday cart|2|'yesterday'
+	--last 0 cart|2|'0'
+	--last 1001 cart|2|'1001'
+	--last x cart|2|'x'
+	-o wide cart|2|'wide'
+	-c main|2|-c
+	cart main|2|'main'
+	a,,b|2|'a,,b'
+	--journal-directory /nonexistent cart|1|cannot read the journal
+END
+claim "nothing found is exit 1, wrong use exit 2, in one line" $bad
+
+conclude

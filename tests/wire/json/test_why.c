@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about the story of a stop as JSON. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "lib/claim.h"
+#include "wire/json/why.h"
+
+static void a_story_is_one_object_on_one_line(void **state)
+{
+	const struct record record = {
+		.type = RECORD_STOP,
+		.stop = {.id = "b/c/1",
+			 .process = {.pid = 4200, .ns_pid = 1, .comm = "a\"\n"},
+			 .outcome = OUTCOME_KILLED,
+			 .cause = CAUSE_GRACE_EXPIRED,
+			 .deaf = true,
+			 .reason = UNHEARD_RERAISED,
+			 .stop_signal = {.known = true, .number = 15, .at_ns = 5000000000},
+			 .kill_signal = {.known = true, .number = 9, .at_ns = 7000000000},
+			 .exit = {.known = true, .status = 9}},
+	};
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(why_json(&out, &record), 0);
+	assert_string_equal(
+		buf_str(&out),
+		"{\"type\":\"why\",\"schema\":1,\"id\":\"b/c/1\",\"outcome\":\"killed\","
+		"\"cause\":\"grace-expired\",\"sentence\":\"a\\\"\\\\x0a[1] took SIGTERM and raised it "
+		"again, which does not end PID 1; the kernel killed it 2.00s later.\",\"events\":["
+		"{\"at_boot_ns\":5000000000,\"text\":\"the kernel sent SIGTERM to a\\\"\\\\x0a[1]\"},"
+		"{\"at_boot_ns\":7000000000,\"text\":\"the kernel killed a\\\"\\\\x0a[1]\"}],"
+		"\"events_other\":0,\"remedies\":[{\"text\":\"Nothing, if the app has a handler "
+		"(process.on('SIGTERM', ...)). If it has none, add one, or start it behind an init that "
+		"passes signals on: tini in the image, or outside Kubernetes docker run --init, init: true "
+		"in compose.\",\"page\":\"node\"}]}\n");
+}
+
+static void what_went_well_has_empty_lists(void **state)
+{
+	const struct record record = {
+		.type = RECORD_STOP,
+		.stop = {.id = "b/c/2",
+			 .outcome = OUTCOME_COMPLETED,
+			 .cause = CAUSE_SELF,
+			 .exit = {.known = true}},
+	};
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(why_json(&out, &record), 0);
+	assert_string_equal(
+		buf_str(&out),
+		"{\"type\":\"why\",\"schema\":1,\"id\":\"b/c/2\",\"outcome\":\"completed\","
+		"\"cause\":\"self\",\"sentence\":\"the init exited with code 0 by itself; no "
+		"request to stop was seen.\",\"events\":[],\"events_other\":0,"
+		"\"remedies\":[]}\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a story is one object on one line", a_story_is_one_object_on_one_line),
+		CLAIM("without events and remedies the lists are empty",
+		      what_went_well_has_empty_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What to do about a stop that did not go well. */
+#include "core/stop/advice.h"
+#include "core/stop/story.h"
+
+struct remedy {
+	bool (*applies)(const struct record_stop *stop);
+	const char *text, *page;
+};
+
+static bool is_oom_of_limit(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_OOM_CONTAINER || stop->cause == CAUSE_OOM_POD;
+}
+
+static bool is_oom_of_node(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_OOM_NODE || stop->cause == CAUSE_OOM_USERSPACE;
+}
+
+static bool is_oom_unknown(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_OOM_UNKNOWN;
+}
+
+/* Whether one that was cut had been asked, or had not been. */
+static bool has_cut(const struct record_stop *stop, bool asked)
+{
+	for (size_t i = 1; i < stop->n_processes; i++)
+		if (stop->processes[i].cut && (stop->processes[i].asked.number > 0) == asked)
+			return true;
+	return false;
+}
+
+static bool is_cut_unasked(const struct record_stop *stop)
+{
+	return has_cut(stop, false) && !stop->reason;
+}
+
+static bool is_cut_asked(const struct record_stop *stop)
+{
+	return has_cut(stop, true) && stop->outcome != OUTCOME_KILLED;
+}
+
+static bool is_slow(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason;
+}
+
+static bool is_early(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_KILLED_EARLY;
+}
+
+static bool is_no_grace(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_NO_GRACE;
+}
+
+static bool is_runtime_lost(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_RUNTIME_LOST;
+}
+
+static bool is_killed_by_other(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_KILLED &&
+	       (stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
+		stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER);
+}
+
+static bool is_crash(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_CRASHED;
+}
+
+static bool is_failure(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF;
+}
+
+static const struct remedy remedies[] = {
+	{is_oom_of_limit, "Raise the limit, or have the program use less (its heap, its workers).",
+	 NULL},
+	{is_oom_of_node, "Give the pod a memory request that it keeps to, or the node more memory.",
+	 NULL},
+	{is_oom_unknown, "Compare the memory of the container with its limit, and with the node's.",
+	 NULL},
+	{is_cut_unasked,
+	 "Have each process asked: exec the application in place of npm and sh, or an init that "
+	 "signals the whole group (tini -g, dumb-init).",
+	 "exec-in-a-script"},
+	{is_cut_asked,
+	 "Have that process end sooner on the signal, or what killed it wait longer: some parents "
+	 "give less than the grace period.",
+	 "it-hears-and-takes-10-seconds-all-the-same"},
+	{is_slow,
+	 "See what it waits for (a client, a lock, a queue), end that on the signal, or give it a "
+	 "longer grace period.",
+	 "it-hears-and-takes-10-seconds-all-the-same"},
+	{is_early,
+	 "Look for a shorter timeout in what stopped it: docker stop -t, stop_grace_period, "
+	 "kubectl delete --grace-period, the shutdown of a node.",
+	 NULL},
+	{is_no_grace,
+	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f and a "
+	 "grace period of 0 do not.",
+	 NULL},
+	{is_runtime_lost,
+	 "See why its shim ended: the log of the runtime, and the kernel's of OOM kills.", NULL},
+	{is_killed_by_other, "It was no stop: see why the sender of that signal kills processes.",
+	 NULL},
+	{is_crash, "See the program's own log and its core dump.", NULL},
+	{is_failure, "See the program's own log: it ended by itself.", NULL},
+};
+
+static const char *page_of_unheard(enum unheard reason)
+{
+	static const char *const pages[UNHEARD_COUNT] = {
+		[UNHEARD_NO_HANDLER] = "a-handler-in-the-program",
+		[UNHEARD_IGNORED] = "ignored-or-blocked",
+		[UNHEARD_BLOCKED] = "ignored-or-blocked",
+		[UNHEARD_DEFAULT_IGNORE] = "stopsignal",
+		[UNHEARD_SHELL] = "exec-in-a-script",
+		[UNHEARD_TRAP] = "trap-and-wait",
+		[UNHEARD_CHILD_IGNORED] = "ignored-or-blocked",
+		[UNHEARD_RERAISED] = "node",
+	};
+
+	return (unsigned int)reason < UNHEARD_COUNT ? pages[reason] : NULL;
+}
+
+bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,
+		  const char **ret_page)
+{
+	const char *reason = advice_remedy(advice_of_unheard(stop->reason));
+
+	if (reason && !index) {
+		*ret_text = reason;
+		*ret_page = page_of_unheard(stop->reason);
+		return true;
+	}
+	index -= reason != NULL;
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
+		if (!remedies[i].applies(stop) || index--)
+			continue;
+		*ret_text = remedies[i].text;
+		*ret_page = remedies[i].page;
+		return true;
+	}
+	return false;
+}
