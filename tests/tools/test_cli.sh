@@ -18,7 +18,7 @@ trap clean_up EXIT
 
 # --- help and version ------------------------------------------------------------------------
 
-commands="trace top run pods audit explain plan log report shutdown resolve record replay wait check version"
+commands="trace top run pods audit explain plan why log report shutdown resolve record replay wait check version"
 bad=0
 try "$graced" --help
 for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
@@ -149,6 +149,10 @@ report stray|'stray'
 report -c main|-c
 report -o xml|'xml'
 report --boot|--boot
+why -o xml a|'xml'
+why --last 0 a|'0'
+why a b|'b'
+why -c main|-c
 resolve|pid
 resolve a,,b|'a,,b'
 resolve 4:x:y|'4:x:y'
