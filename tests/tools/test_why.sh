@@ -120,6 +120,7 @@ done <<-END
 	-c main|2|-c
 	cart main|2|'main'
 	a,,b|2|'a,,b'
+	!cart|2|'!cart'
 	--journal-directory /nonexistent cart|1|cannot read the journal
 END
 claim "nothing found is exit 1, wrong use exit 2, in one line" $bad

@@ -176,7 +176,8 @@ static int take_name(struct search *s, const char *name)
 	s->name = name;
 	if (!name)
 		return 0;
-	if (filter_names_add(&s->by_pod.pods, name) < 0 ||
+	/* What a name leaves out as a pod it would find as a container. */
+	if (strchr(name, '!') || filter_names_add(&s->by_pod.pods, name) < 0 ||
 	    filter_names_add(&s->by_container.containers, name) < 0)
 		return say_usage("why", "'%s' is no name", name);
 	pid = strtoull(name, &end, 10);
