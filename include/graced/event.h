@@ -145,9 +145,9 @@ enum graced_taken_flags {
 /*
  * Processes of a container beside its init. Recorded are their exits by a signal, by a code above
  * 128, and of a child of init by any code but 0; the signals that end them, but for those by which
- * a pid namespace ends with its PID 1; and from a stop signal to init on, for ten minutes, all
- * their exits, and the stop signals to them. A bucket bounds these records, and a noisy container
- * has none: they say nothing of its init, and none of them counts as lost or suppressed.
+ * a pid namespace ends with its PID 1; and from a stop signal on that init does not ignore, for ten
+ * minutes, all their exits, and the stop signals to them. A bucket bounds these records, and a noisy
+ * container has none: they say nothing of its init, and none of them counts as lost or suppressed.
  */
 #define GRACED_OTHERS_NS 600000000000ULL
 

@@ -157,13 +157,17 @@ static void test_missed(void **state)
 	}
 }
 
-/* An init that is no PID 1 sends itself the signal that its child died of. */
+/* An init that is no PID 1 sends itself the signal that its child died of: PID 1 can only fault. */
 static void test_same_signal(void **state)
 {
 	static const struct {
 		enum relation from;
+		uint32_t ns_pid;
 		bool passed;
-	} want[] = {{RELATION_SELF, true}, {RELATION_HOST, false}, {RELATION_KERNEL, false}};
+	} want[] = {{RELATION_SELF, INIT, true},
+		    {RELATION_SELF, 1, false},
+		    {RELATION_HOST, INIT, false},
+		    {RELATION_KERNEL, INIT, false}};
 
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct bench b;
@@ -174,6 +178,7 @@ static void test_same_signal(void **state)
 		ends(&b, AT(0), INIT + 1, INIT, 11);
 		bench_shoot(&b, AT(1), 11, want[i].from, 0, GRACED_SIG_DFL);
 		init_ends(&b, AT(1), 11);
+		b.stop->init.ns_pid = want[i].ns_pid;
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
 		bench_close(&b);
 	}
@@ -312,12 +317,94 @@ static void test_full(void **state)
 	for (uint32_t i = 0; i < 200; i++)
 		ends(&b, AT(2) + i, INIT + 200 + i, INIT, i == 7 ? 9 : CODE(0));
 	assert_int_equal(b.stop->processes->n, PROCESSES_MAX);
-	assert_int_equal(b.stop->processes->dropped, PROCESSES_UNASKED + 200 - PROCESSES_MAX);
+	/* Those that ended before the request are none of the stop's. */
+	assert_int_equal(b.stop->processes->dropped, 200 - PROCESSES_MAX);
 	for (size_t i = 0, cut = 0; i <= PROCESSES_MAX; i++) {
 		assert_true(i < PROCESSES_MAX || cut == 1);
 		cut += i < PROCESSES_MAX && process_is_cut(b.stop, b.stop->processes->list + i);
 	}
 	bench_close(&b);
+}
+
+/* The end of a pid namespace takes more than there is room for. */
+static void test_full_after_init(void **state)
+{
+	for (int asked = 0; asked < 2; asked++) {
+		const struct process *via;
+		struct bench b;
+		bool sure;
+
+		open_bench(&b, STOP_RUNNING);
+		if (asked)
+			bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+		ends(&b, AT(1), INIT + 1, INIT, CODE(3));
+		init_ends(&b, AT(1) + 1, CODE(3));
+		for (uint32_t i = 0; i < 100; i++)
+			ends(&b, AT(1) + 2 + i, INIT + 2 + i, INIT, 9);
+		via = processes_via(b.stop, &sure);
+		assert_non_null(via);
+		assert_int_equal(via->proc.pid, INIT + 1);
+		assert_true(sure);
+		bench_close(&b);
+	}
+}
+
+/* Which of them ended so that init passed that on is not known any more. */
+static void test_full_before_init(void **state)
+{
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 1, INIT, 9);
+	for (uint32_t i = 0; i < PROCESSES_UNASKED; i++)
+		ends(&b, AT(1) + i, INIT + 2 + i, INIT + 1, 15);
+	init_ends(&b, AT(2), CODE(137));
+	assert_null(processes_via(b.stop, &sure));
+	assert_false(sure);
+	bench_close(&b);
+}
+
+/* No more are kept, and all of them count. */
+static void test_full_cut(void **state)
+{
+	uint32_t cut;
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+	for (uint32_t i = 0; i < 100; i++)
+		ends(&b, AT(1) + i, INIT + 1 + i, INIT, 9);
+	cut = b.stop->processes->dropped_cut;
+	for (size_t i = 0; i < b.stop->processes->n; i++)
+		cut += process_is_cut(b.stop, b.stop->processes->list + i);
+	assert_int_equal(cut, 100);
+	bench_close(&b);
+}
+
+static void test_concerns(void **state)
+{
+	static const struct {
+		bool asked;
+		int at; /* 0: it lives */
+		bool concerns;
+	} want[] = {{true, 9, false},  {true, 11, true},  {true, 0, true},
+		    {false, 9, false}, {false, 10, true}, {false, 0, true}};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct bench b;
+
+		open_bench(&b, STOP_RUNNING);
+		if (want[i].asked)
+			bench_shoot(&b, AT(10), 15, RELATION_MANAGER, 0, 0);
+		signal_to(&b, AT(8), INIT + 1, 9, RELATION_HOST);
+		if (want[i].at)
+			ends(&b, AT(want[i].at), INIT + 1, INIT, 9);
+		init_ends(&b, AT(20), CODE(1));
+		assert_int_equal(process_concerns(b.stop, b.stop->processes->list),
+				 want[i].concerns);
+		bench_close(&b);
+	}
 }
 
 int main(void)
@@ -336,6 +423,12 @@ int main(void)
 		      test_stopped),
 		CLAIM("what is killed after the stop signal was cut", test_cut),
 		CLAIM("the list is bounded, and keeps what was killed", test_full),
+		CLAIM("... and whose end init passed on, before what ended with it",
+		      test_full_after_init),
+		CLAIM("... and that is a gap if it left no room", test_full_before_init),
+		CLAIM("what left no room and was cut counts", test_full_cut),
+		CLAIM("what ended before the request, or long before init, is none of the stop's",
+		      test_concerns),
 	};
 
 	return cmocka_run_group_tests_name("core/stop/processes", tests, NULL, NULL);

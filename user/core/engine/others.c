@@ -84,8 +84,8 @@ static enum ended_by by_relation(enum relation from)
  */
 static bool ends_with_init(const struct stop *stop, const struct process *p)
 {
-	return (p->status & 0x7f) == 9 && stop->takes_others && !p->fatal.seen && stop->exit_seen &&
-	       p->end_ns > stop->exit_ns && !stop->processes->missed;
+	return (p->status & 0x7f) == 9 && stop->takes_others && !process_fatal(p) &&
+	       stop->exit_seen && p->end_ns > stop->exit_ns && !stop->processes->missed;
 }
 
 static enum ended_by ended_by(const struct stop *stop, const struct process *p)
@@ -181,16 +181,20 @@ static bool comes_before(const struct stop *stop, const struct process *a, const
 	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->proc.pid < b->proc.pid;
 }
 
-/* The ones that come first, in their order. */
+/* The ones that come first, in their order; *ret_n: of how many. */
 static size_t pick(const struct stop *stop, const struct process *via,
-		   const struct process *ret[RECORD_MEMBERS])
+		   const struct process *ret[RECORD_MEMBERS], uint32_t *ret_n)
 {
 	const struct processes *all = stop->processes;
 	size_t n = 0, max = RECORD_MEMBERS - 1;
 
+	*ret_n = 0;
 	for (size_t i = 0; i < all->n; i++) {
 		size_t at = n < max ? n : max - 1;
 
+		if (all->list + i != via && !process_concerns(stop, all->list + i))
+			continue;
+		++*ret_n;
 		if (n == max && !comes_before(stop, all->list + i, ret[at], via))
 			continue;
 		for (; at > 0 && comes_before(stop, all->list + i, ret[at - 1], via); at--)
@@ -205,22 +209,26 @@ void stops_fill_members(struct stops *stops, const struct stop *stop, struct rec
 {
 	const struct process *via, *list[RECORD_MEMBERS];
 	const struct processes *all = stop->processes;
+	uint32_t concerned;
 	bool sure;
 	size_t n;
 
 	via = processes_via(stop, &sure);
-	if (!all || !all->n)
+	if (!all)
 		return;
 	if (via)
 		ret->via = (struct record_via){subject_process(&via->proc),
 					       sure ? VIA_PASSED_ON : VIA_INFERRED};
-	n = pick(stop, via, list);
+	n = pick(stop, via, list, &concerned);
+	if (!n)
+		return;
 	stops->members[0] = first_member(stop);
 	for (size_t i = 0; i < n; i++)
 		stops->members[i + 1] = member_of(stop, list[i]);
 	ret->processes = stops->members;
 	ret->n_processes = n + 1;
-	ret->processes_other = (uint32_t)(all->n - n) + all->dropped;
+	ret->processes_other = concerned - (uint32_t)n + all->dropped;
+	ret->cut = all->dropped_cut;
 	for (size_t i = 0; i < all->n; i++)
 		ret->cut += process_is_cut(stop, all->list + i);
 }

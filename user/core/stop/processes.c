@@ -42,21 +42,37 @@ static struct processes *want_all(struct stop *stop)
 
 /* --- room in the list -------------------------------------------------------------------------- */
 
-/* What explains most stays longest. */
-static unsigned int worth(const struct process *p)
+bool process_concerns(const struct stop *stop, const struct process *p)
 {
-	bool killed = p->end_ns && p->status & 0x7f;
-
-	return killed << 2 | (!p->end_ns || p->status) << 1 | p->asked.seen;
+	if (!p->end_ns)
+		return true;
+	return stop->request.seen ? p->end_ns >= stop->request.at_ns
+				  : p->end_ns + PASS_NS >= stop->exit_ns;
 }
 
-static struct process *least(struct processes *all)
+static bool ended_before_init(const struct stop *stop, const struct process *p)
+{
+	return p->end_ns && (!stop->exit_seen || p->end_ns <= stop->exit_ns);
+}
+
+/* What explains most stays longest: whose end init may pass on, and what was killed. */
+static unsigned int worth(const struct stop *stop, const struct process *p)
+{
+	bool killed = p->end_ns && p->status & 0x7f;
+	bool inits = p->status && p->parent_pid == stop->init.pid && ended_before_init(stop, p);
+
+	if (!process_concerns(stop, p))
+		return 0;
+	return inits << 3 | killed << 2 | (!p->end_ns || p->status) << 1 | p->asked.seen;
+}
+
+static struct process *least(const struct stop *stop, struct processes *all)
 {
 	struct process *ret = all->list;
 
 	for (size_t i = 1; i < all->n; i++) {
 		struct process *p = all->list + i;
-		unsigned int a = worth(p), b = worth(ret);
+		unsigned int a = worth(stop, p), b = worth(stop, ret);
 
 		if (a < b || (a == b && p->end_ns < ret->end_ns))
 			ret = p;
@@ -92,21 +108,33 @@ static bool grow(struct processes *all, size_t max)
 	return true;
 }
 
+/* Makes room by what explains least. */
+static struct process *replace(struct cgmap *map, struct stop *stop, struct processes *all)
+{
+	bool stopped = stop->request.seen;
+	struct process *p = stopped ? least(stop, all) : oldest(all);
+
+	all->dropped += stopped && process_concerns(stop, p);
+	all->dropped_cut += process_is_cut(stop, p);
+	if (ended_before_init(stop, p) && p->end_ns > all->dropped_ns)
+		all->dropped_ns = p->end_ns;
+	forget(map, p);
+	return p;
+}
+
 static struct process *add(struct cgmap *map, struct stop *stop, struct processes *all,
 			   const struct graced_proc *proc)
 {
 	bool stopped = stop->request.seen;
 	struct process *p;
 
-	if (grow(all, stopped ? PROCESSES_MAX : PROCESSES_UNASKED)) {
+	if (grow(all, stopped ? PROCESSES_MAX : PROCESSES_UNASKED))
 		p = all->list + all->n++;
-	} else if (!all->n) {
+	/* What ends after init explains nothing that nobody asked for. */
+	else if (!all->n || (!stopped && stop->exit_seen))
 		return NULL;
-	} else {
-		p = stopped ? least(all) : oldest(all);
-		all->dropped += stopped;
-		forget(map, p);
-	}
+	else
+		p = replace(map, stop, all);
 	*p = (struct process){.proc = *proc};
 	return p;
 }
@@ -237,13 +265,15 @@ static const struct process *passed(const struct processes *all, uint32_t parent
 	return ret;
 }
 
-/* It ended by its own code, or by a signal that it sent itself. */
+/* It ended by its own code, or by a signal that it sent itself: PID 1 ends by none but a fault. */
 static bool ended_itself(const struct stop *stop)
 {
 	uint32_t died_of = stop->status & 0x7f;
 
 	if (!died_of)
 		return true;
+	if (stop->init.ns_pid == 1)
+		return false;
 	if (died_of == SIGKILL_NR)
 		return stop->kill.seen && stop->kill.sender.relation == RELATION_SELF;
 	return died_of <= 64 && stop->last_from[died_of] == RELATION_SELF;
@@ -259,7 +289,8 @@ static bool is_like_a_signal(uint32_t status)
 
 static bool was_missed(const struct processes *all, uint64_t end_ns)
 {
-	return all->missed_ns && all->missed_ns + PASS_NS >= end_ns;
+	return (all->missed_ns && all->missed_ns + PASS_NS >= end_ns) ||
+	       (all->dropped_ns && all->dropped_ns + PASS_NS >= end_ns);
 }
 
 const struct process *processes_via(const struct stop *stop, bool *ret_sure)
@@ -277,7 +308,8 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 		p = passed(all, pid, status, end_ns, &n);
 		if (!p)
 			break;
-		*ret_sure = n == 1 && all->missed_ns <= p->end_ns && (!ret || *ret_sure);
+		*ret_sure = n == 1 && all->missed_ns <= p->end_ns && all->dropped_ns <= p->end_ns &&
+			    (!ret || *ret_sure);
 		ret = p;
 		if (p->status & 0x7f)
 			break;

@@ -31,9 +31,11 @@ struct process {
 struct processes {
 	size_t n, room;
 	struct process *list;
-	uint32_t dropped;   /* left no room in the list of this stop */
-	uint32_t missed;    /* as in graced_watch, at the last exit */
-	uint64_t missed_ns; /* when that was found to have grown; 0: never */
+	uint32_t dropped;     /* left no room in the list of this stop */
+	uint32_t dropped_cut; /* ... and were cut */
+	uint64_t dropped_ns;  /* when the last one that made way had ended, before init */
+	uint32_t missed;      /* as in graced_watch, at the last exit */
+	uint64_t missed_ns;   /* when that was found to have grown; 0: never */
 };
 
 /* A signal to one of them, its sender judged; asks: to stop. Takes over sender's reference. */
@@ -56,6 +58,9 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure);
 
 /* The signal that ended it; NULL: it was not seen, or none did. */
 const struct stop_signal *process_fatal(const struct process *p);
+
+/* It did not end before the request; without one, not more than a second before init. */
+bool process_concerns(const struct stop *stop, const struct process *p);
 
 /* It, or the process that started it, was brought in by exec or the like. */
 bool process_is_entered(const struct stop *stop, const struct process *p);
