@@ -279,7 +279,7 @@ $(BUILD)/tests/vectors: $(call objs,tests/kubelet/*.c) $(BUILD)/libtest.a $(libs
 	$(call link)
 
 # Helpers run inside bare namespaces and cgroups: static, so that they need no file but themselves.
-$(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/box/page.h Makefile
+$(HELPERS): $(BUILD)/tests/helpers/%: tests/kernel/helpers/%.c tests/lib/box/page.h tests/lib/box/grove.h Makefile
 	@mkdir -p $(@D)
 	$(call say,HELPER,$@)
 	$(Q)$(CC) -std=gnu11 -O2 -g -D_GNU_SOURCE $(WARNINGS) -Werror -Itests -pthread -static -o $@ $<

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// An init that only says how its application ended: what ended that ended the container. What looks
+// like it and is not. And the other processes of a stop.
+#include "lib/box/peek.h"
+#include "lib/claim.h"
+#include "lib/kernel/judge.h"
+#include "lib/patience.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIB (1024UL * 1024)
+
+enum by { BY_ITSELF, BY_THE_HOST, BY_A_RUNTIME, BY_ITS_CONTAINER };
+
+static int setup(void **state)
+{
+	return fixture_open(state, "processes", BOX_ARGV("--assume-grace", "2s"));
+}
+
+/* The host's pid of the process that its box calls ns_pid. */
+static pid_t pid_in(const struct box *box, pid_t ns_pid)
+{
+	pid_t pids[64];
+	int n = cg_pids(box->dir, pids, LEN(pids));
+
+	for (int i = 0; i < n && i < (int)LEN(pids); i++)
+		if (peek_ns_pid(pids[i]) == ns_pid)
+			return pids[i];
+	fail_msg("pid %d is not in %s", ns_pid, box->path);
+	return 0;
+}
+
+static pid_t app_of(const struct box *box)
+{
+	const struct note *note = page_find(box->proc.page, NOTE_CHILD, 0);
+
+	assert_non_null(note);
+	return pid_in(box, note->pid);
+}
+
+static void shoot(struct fixture *f, const struct box *box, enum by by, pid_t pid, int sig)
+{
+	static const enum send_from from[] = {
+		[BY_THE_HOST] = SEND_HOST,
+		[BY_A_RUNTIME] = SEND_RUNTIME,
+		[BY_ITS_CONTAINER] = SEND_CONTAINER,
+	};
+	struct sent sent;
+
+	if (by == BY_ITSELF)
+		return;
+	assert_int_equal(send_signal(&f->tree, from[by], by == BY_ITS_CONTAINER ? box : NULL, pid,
+				     sig, &sent),
+			 0);
+}
+
+/* The record of a box's stop; the box is removed. */
+static const json_t *end(struct fixture *f, struct box *box)
+{
+	struct proc_end ended;
+	const json_t *rec;
+
+	assert_int_equal(proc_wait(&box->proc, &ended), 0);
+	rec = tracer_await_stop(f->tracer, box);
+	assert_int_equal(box_remove(box), 0);
+	return rec;
+}
+
+/* The member of processes[] with that pid; NULL: there is none. */
+static const json_t *member(const json_t *rec, pid_t pid)
+{
+	const json_t *all = jrec_get(rec, "processes");
+
+	for (size_t i = 0; i < json_array_size(all); i++)
+		if (jrec_int(json_array_get(all, i), "pid", 0) == pid)
+			return json_array_get(all, i);
+	return NULL;
+}
+
+/* --- an application's end that is passed on, or is not --- */
+
+struct row {
+	const char *what;
+	const char *argv[6];
+	enum by by;
+	int sig;
+	bool host_pidns;
+	uint64_t memory;
+	const char *verdict; /* members of the record */
+	const char *how;     /* it was passed on; NULL: it was not */
+	const char *by_whom; /* ended_by of the application; NULL: it is not looked for */
+};
+
+static const struct row rows[] = {
+	{"killed by the host",
+	 {"pass", "0", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .verdict = "{'outcome':'killed','cause':'host','exit':{'code':137},"
+		    "'kill_signal':{'number':9,'sender':{'kind':'host'}},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "host"},
+	{"killed by a runtime",
+	 {"pass", "0", "1", "pause", "0"},
+	 BY_A_RUNTIME,
+	 SIGKILL,
+	 .verdict = "{'outcome':'killed','cause':'no-grace','evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "runtime"},
+	{"killed by another process of the container",
+	 {"pass", "0", "1", "pause", "0"},
+	 BY_ITS_CONTAINER,
+	 SIGKILL,
+	 .verdict = "{'outcome':'killed','cause':'same-container','evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "container"},
+	{"ended by the host's SIGTERM",
+	 {"pass", "0", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGTERM,
+	 .verdict = "{'outcome':'crashed','cause':'host','evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "host"},
+	{"killed by itself",
+	 {"pass", "0", "1", "kill", "0"},
+	 .verdict = "{'outcome':'killed','cause':'self','evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "itself"},
+	{"a segfault",
+	 {"pass", "0", "1", "segv", "0"},
+	 .verdict = "{'outcome':'crashed','cause':'self','exit':{'code':139},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "itself"},
+	{"an abort",
+	 {"pass", "0", "1", "abort", "0"},
+	 .verdict = "{'outcome':'crashed','cause':'self','evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "itself"},
+	{"its own code",
+	 {"pass", "0", "1", "exit", "3"},
+	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':3},"
+		    "'kill_signal':null,'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "itself"},
+	{"out of memory",
+	 {"pass", "0", "1", "oom", "0"},
+	 .memory = 32 * MIB,
+	 .verdict = "{'outcome':'oom-killed','cause':'oom-container','exit':{'code':137},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "oom"},
+	{"killed, two levels below",
+	 {"pass", "0", "2", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .verdict = "{'outcome':'killed','cause':'host','evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "host"},
+	{"out of memory, three levels below",
+	 {"pass", "0", "3", "oom", "0"},
+	 .memory = 32 * MIB,
+	 .verdict = "{'outcome':'oom-killed','cause':'oom-container',"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "oom"},
+	/* Without a stop, a grandchild's code is no record: the child is named. */
+	{"its own code, two levels below",
+	 {"pass", "0", "2", "exit", "7"},
+	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':7},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on"},
+	{"killed, with an orphan that was killed just before",
+	 {"orphan", "0", "1", "kill", "0"},
+	 .verdict = "{'outcome':'killed','exit':{'code':137},"
+		    "'evidence':{'complete':false,'gaps':['child-uncertain']}}",
+	 .how = "inferred"},
+	{"its own code, with an orphan that was killed just before",
+	 {"orphan", "0", "1", "exit", "4"},
+	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':4},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "itself"},
+	{"killed, and the init exits with another code",
+	 {"code", "4", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':4},"
+		    "'kill_signal':null,'evidence':{'complete':true}}",
+	 .by_whom = "host"},
+	{"killed, and the init exits with the code of another signal",
+	 {"code", "143", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':143},"
+		    "'kill_signal':null,'evidence':{'complete':true}}",
+	 .by_whom = "host"},
+	{"killed, and the init, which had it so, exits with 0",
+	 {"code", "0", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .verdict = "{'outcome':'completed','exit':{'code':0},'evidence':{'complete':true}}",
+	 .by_whom = "host"},
+	{"killed, 1.5 s before the init exits with 137",
+	 {"late", "1500", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':137},"
+		    "'kill_signal':null,'evidence':{'complete':true}}"},
+	{"killed, without a pid namespace",
+	 {"pass", "0", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .host_pidns = true,
+	 .verdict = "{'outcome':'killed','cause':'host','evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "host"},
+	{"a segfault that an init without a pid namespace repeats",
+	 {"raise", "0", "1", "segv", "0"},
+	 .host_pidns = true,
+	 .verdict = "{'outcome':'crashed','cause':'self','exit':{'signal':11},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "itself"},
+	{"a SIGTERM that an init without a pid namespace repeats",
+	 {"raise", "0", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGTERM,
+	 .host_pidns = true,
+	 .verdict = "{'outcome':'crashed','cause':'host','exit':{'signal':15},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "host"},
+	{"a SIGKILL that an init without a pid namespace repeats",
+	 {"raise", "0", "1", "pause", "0"},
+	 BY_THE_HOST,
+	 SIGKILL,
+	 .host_pidns = true,
+	 .verdict = "{'outcome':'killed','cause':'host','exit':{'signal':9},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "host"},
+};
+
+static void judge_row(const struct row *row, const json_t *rec, pid_t app)
+{
+	const json_t *listed = member(rec, app);
+
+	judge_match(rec, row->verdict);
+	if (row->how)
+		assert_string_equal(jrec_text(rec, "via.how"), row->how);
+	else
+		assert_true(jrec_is_null(rec, "via"));
+	if (!row->by_whom)
+		return;
+	if (row->how)
+		assert_int_equal(jrec_int(rec, "via.pid", 0), app);
+	assert_non_null(listed);
+	assert_string_equal(jrec_text(listed, "ended_by"), row->by_whom);
+	assert_int_equal(jrec_int(rec, "cut", -1), 0);
+}
+
+static void an_application_s_end_is_its_container_s_if_init_passes_it_on(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct row *row = &rows[i];
+		struct box box;
+		pid_t app;
+
+		if (row->memory && !f->tree.hier.memory)
+			continue;
+		print_message("%s\n", row->what);
+		judge_start(f,
+			    &(struct box_spec){.prog = "wrapper",
+					       .argv = row->argv,
+					       .host_pidns = row->host_pidns,
+					       .memory = row->memory},
+			    &box);
+		app = app_of(&box);
+		page_go(box.proc.page, 1);
+		shoot(f, &box, row->by, app, row->sig);
+		judge_row(row, end(f, &box), app);
+	}
+}
+
+/* --- what is no application's end -------------------------------------------------------------- */
+
+static void an_init_s_own_137_is_its_own(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "wrapper",
+				       .argv = BOX_ARGV("handler", "137", "0", "exit", "0")},
+		    &box);
+	shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
+	rec = end(f, &box);
+	judge_match(rec, "{'exit':{'code':137},'via':null,'kill_signal':null,'cut':0,"
+			 "'evidence':{'complete':true}}");
+	assert_string_not_equal(jrec_text(rec, "outcome"), "killed");
+}
+
+static void what_ended_long_before_is_not_listed(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+	pid_t app;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "wrapper",
+				       .argv = BOX_ARGV("late", "1500", "1", "pause", "0")},
+		    &box);
+	app = app_of(&box);
+	shoot(f, &box, BY_THE_HOST, app, SIGKILL);
+	rec = end(f, &box);
+	assert_null(member(rec, app));
+	assert_true(jrec_is_null(rec, "via"));
+}
+
+static void a_fault_of_pid_1_is_its_own(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "wrapper",
+				       .argv = BOX_ARGV("fault", "0", "1", "segv", "0")},
+		    &box);
+	page_go(box.proc.page, 1);
+	rec = end(f, &box);
+	judge_match(rec, "{'outcome':'crashed','cause':'self','exit':{'signal':11},'via':null,"
+			 "'evidence':{'complete':true}}");
+}
+
+/* --- real programs ------------------------------------------------------------------------------ */
+
+struct shell {
+	const char *what, *script;
+	enum by by;
+	int sig;    /* to its child */
+	bool asked; /* the init is asked to stop */
+	const char *verdict;
+	const char *by_whom; /* ended_by of its child */
+	bool via, cut;
+};
+
+/* The child of the init, which runs its program. */
+static pid_t await_child(const struct box *box)
+{
+	char comm[16] = "";
+	pid_t child = 0, parent;
+
+	for (int ms = 0; ms < PATIENCE_MS && strcmp(comm, "sleep") != 0; ms++) {
+		usleep(1000);
+		child = peek_first_child(box->init_pid);
+		if (!child || peek_parent(child, &parent, comm))
+			comm[0] = '\0';
+	}
+	assert_true(child > 0);
+	return child;
+}
+
+static void real_shells_say_how_their_children_ended(void **state)
+{
+	static const struct shell table[] = {
+		{"a child of sh that is killed", "sleep 1000 & echo r >&4; wait $!; exit $?",
+		 BY_THE_HOST, SIGKILL, false,
+		 "{'outcome':'killed','cause':'host','exit':{'code':137},"
+		 "'evidence':{'complete':true}}",
+		 "host", true, false},
+		{"sh goes on after that", "sleep 1000 & echo r >&4; wait $!; exit 3", BY_THE_HOST,
+		 SIGKILL, false,
+		 "{'outcome':'failed','cause':'self','exit':{'code':3},"
+		 "'evidence':{'complete':true}}",
+		 "host", false, false},
+		{"sh leaves its child behind", "trap 'exit 0' TERM; sleep 1000 & echo r >&4; wait",
+		 BY_ITSELF, 0, true,
+		 "{'outcome':'graceful','cause':'stop-signal','cut':1,"
+		 "'evidence':{'complete':true}}",
+		 "pid-namespace", false, true},
+		{"sh passes its stop on",
+		 "trap 'kill $c; wait $c; exit $?' TERM; sleep 1000 & c=$!; echo r >&4; wait",
+		 BY_ITSELF, 0, true,
+		 "{'outcome':'terminated','cause':'stop-signal','exit':{'code':143},'cut':0,"
+		 "'evidence':{'complete':true}}",
+		 "container", true, false},
+		{"sh kills its child",
+		 "trap 'kill -9 $c; wait $c; exit 0' TERM; sleep 1000 & c=$!; echo r >&4; wait",
+		 BY_ITSELF, 0, true,
+		 "{'outcome':'graceful','cause':'stop-signal','cut':1,"
+		 "'evidence':{'complete':true}}",
+		 "container", false, true},
+		{"timeout kills its child",
+		 "echo r >&4; exec 4>&-; exec timeout -s KILL 1 sleep 1000", BY_ITSELF, 0, false,
+		 "{'outcome':'killed','cause':'same-container','exit':{'code':137},"
+		 "'evidence':{'complete':true}}",
+		 "container", true, false},
+	};
+	struct fixture *f = judge_need(state);
+
+	for (size_t i = 0; i < LEN(table); i++) {
+		const struct shell *row = &table[i];
+		const json_t *rec, *listed;
+		struct box box;
+		pid_t child;
+
+		print_message("%s\n", row->what);
+		judge_start(
+			f,
+			&(struct box_spec){.prog = "stopper",
+					   .argv = BOX_ARGV("run", "/bin/sh", "-c", row->script)},
+			&box);
+		child = await_child(&box);
+		if (row->sig)
+			shoot(f, &box, row->by, child, row->sig);
+		if (row->asked)
+			shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
+		rec = end(f, &box);
+		judge_match(rec, row->verdict);
+		assert_string_equal(jrec_text(rec, "via.how"), row->via ? "status-passed-on" : "");
+		listed = json_array_get(jrec_get(rec, "processes"), 1);
+		judge_match(listed, row->cut ? "{'comm':'sleep','cut':true}"
+					     : "{'comm':'sleep','cut':false}");
+		assert_string_equal(jrec_text(listed, "ended_by"), row->by_whom);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CLAIM("an application's end is its container's if init passes it on, and only then",
+		      an_application_s_end_is_its_container_s_if_init_passes_it_on),
+		CLAIM("an init's own 137 is its own", an_init_s_own_137_is_its_own),
+		CLAIM("what ended long before the container did is not listed",
+		      what_ended_long_before_is_not_listed),
+		CLAIM("a fault of PID 1 is its own, even after its child's",
+		      a_fault_of_pid_1_is_its_own),
+		CLAIM("real shells say how their children ended",
+		      real_shells_say_how_their_children_ended),
+	};
+
+	return cmocka_run_group_tests(tests, setup, fixture_close);
+}
