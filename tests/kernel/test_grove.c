@@ -415,7 +415,8 @@ static void check_member(const struct tree *t, const json_t *member)
 {
 	int node = node_of(t, jrec_int(member, "ns_pid", 0));
 	bool cut = json_is_true(jrec_get(member, "cut"));
-	bool killed = jrec_int(member, "exit.signal", 0) == SIGKILL;
+	bool killed = jrec_int(member, "exit.signal", 0) == SIGKILL &&
+		      strcmp(jrec_text(member, "ended_by"), "itself") != 0;
 
 	sum.listed++;
 	if (node < 0) {
@@ -446,7 +447,8 @@ static void count_cut(const struct tree *t, unsigned int *ret_least, unsigned in
 		if (!killed || (r && after(r) < t->asked_ns))
 			continue;
 		++*ret_most;
-		*ret_least += before >= t->asked_ns && (r || !left);
+		*ret_least += before >= t->asked_ns && (r || !left) &&
+			      !may_have_sent(t, i, SIGKILL, "itself");
 	}
 }
 
@@ -490,6 +492,16 @@ static int passed_by(const struct tree *t, int node)
 	return p && WIFEXITED(status) && WEXITSTATUS(status) == p->number ? p->other : -1;
 }
 
+static bool has_gap(const struct tree *t, const char *name)
+{
+	const json_t *gaps = jrec_get(t->rec, "evidence.gaps");
+
+	for (size_t i = 0; i < json_array_size(gaps); i++)
+		if (!strcmp(json_string_value(json_array_get(gaps, i)), name))
+			return true;
+	return false;
+}
+
 static void check_via(const struct tree *t)
 {
 	int named =
@@ -507,7 +519,8 @@ static void check_via(const struct tree *t)
 	sum.inferred += named >= 0 && !sure;
 	if (!passed && sure)
 		wrong(t, named, "via", "init passed nothing on");
-	if (passed && named < 0)
+	/* Or it left no room among eight, and that is a gap. */
+	if (passed && named < 0 && (t->asked_ns || !has_gap(t, "child-uncertain")))
 		wrong(t, last, "via", "nothing");
 	if (!passed || !sure)
 		return;
@@ -523,6 +536,7 @@ static void check_via(const struct tree *t)
 static void check_known(const struct tree *t, size_t listed)
 {
 	int64_t others = jrec_int(t->rec, "processes_other", -1);
+	char text[64];
 	size_t least = 0, known = (listed ? listed - 1 : 0) + (size_t)others;
 
 	for (int i = 1; t->followed && i < (int)t->grove->n; i++) {
@@ -531,8 +545,9 @@ static void check_known(const struct tree *t, size_t listed)
 		least += !r || r->before_ns > t->asked_ns + 30 * MS;
 	}
 	sum.unlisted += (unsigned int)others;
+	snprintf(text, sizeof(text), "%zu of %u, and not %zu", known, t->grove->n, least);
 	if (known < least || known >= t->grove->n)
-		wrong(t, 0, "processes_other", known < least ? "too few" : "too many");
+		wrong(t, 0, "processes_other", text);
 }
 
 /* What is known of the first trees that are wrong. */

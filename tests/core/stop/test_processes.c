@@ -278,13 +278,16 @@ static void test_cut(void **state)
 		int at;
 		uint32_t status;
 		bool oom, cut;
+		enum relation from;
 	} want[] = {
-		{"killed after the request", true, 1, 9, false, true},
-		{"... by the OOM killer", true, 1, 9, true, false},
-		{"killed before it", true, -1, 9, false, false},
-		{"ended by the request", true, 1, 15, false, false},
-		{"exited", true, 1, CODE(0), false, false},
-		{"killed, and nobody was asked to stop", false, 1, 9, false, false},
+		{"killed after the request", true, 1, 9, false, true, RELATION_HOST},
+		{"... with its pid namespace", true, 1, 9, false, true, RELATION_NONE},
+		{"... by itself", true, 1, 9, false, false, RELATION_SELF},
+		{"... by the OOM killer", true, 1, 9, true, false, RELATION_NONE},
+		{"killed before it", true, -1, 9, false, false, RELATION_NONE},
+		{"ended by the request", true, 1, 15, false, false, RELATION_NONE},
+		{"exited", true, 1, CODE(0), false, false, RELATION_NONE},
+		{"killed, and nobody was asked to stop", false, 1, 9, false, false, RELATION_NONE},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -297,6 +300,8 @@ static void test_cut(void **state)
 			bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
 		if (want[i].oom)
 			processes_oom(&b.map, b.stop, &proc, OOM_LEVEL_CONTAINER);
+		if (want[i].from)
+			signal_to(&b, AT(want[i].at), INIT + 1, 9, want[i].from);
 		ends(&b, AT(want[i].at), INIT + 1, INIT, want[i].status);
 		assert_int_equal(process_is_cut(b.stop, b.stop->processes->list), want[i].cut);
 		bench_close(&b);
@@ -347,6 +352,24 @@ static void test_full_after_init(void **state)
 		assert_true(sure);
 		bench_close(&b);
 	}
+}
+
+/* What one was sent long ago, and survived, makes way for what others were sent since. */
+static void test_full_of_survivors(void **state)
+{
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	for (uint32_t i = 0; i < PROCESSES_UNASKED; i++)
+		signal_to(&b, AT(0) + i, INIT + 2 + i, 15, RELATION_HOST);
+	signal_to(&b, AT(100), INIT + 1, 9, RELATION_HOST);
+	ends(&b, AT(100), INIT + 50, INIT + 1, 9);
+	ends(&b, AT(101), INIT + 1, INIT, 9);
+	init_ends(&b, AT(102), CODE(137));
+	assert_non_null(process_fatal(processes_via(b.stop, &sure)));
+	assert_true(sure);
+	bench_close(&b);
 }
 
 /* Which of them ended so that init passed that on is not known any more. */
@@ -425,6 +448,8 @@ int main(void)
 		CLAIM("the list is bounded, and keeps what was killed", test_full),
 		CLAIM("... and whose end init passed on, before what ended with it",
 		      test_full_after_init),
+		CLAIM("... and what was sent last, before what is survived",
+		      test_full_of_survivors),
 		CLAIM("... and that is a gap if it left no room", test_full_before_init),
 		CLAIM("what left no room and was cut counts", test_full_cut),
 		CLAIM("what ended before the request, or long before init, is none of the stop's",

@@ -80,13 +80,19 @@ static struct process *least(const struct stop *stop, struct processes *all)
 	return ret;
 }
 
+/* When it was heard of last. */
+static uint64_t heard_ns(const struct process *p)
+{
+	return p->end_ns ?: p->fatal.at_ns;
+}
+
 /* Unasked, those that ended too long ago for init to pass that on make way. */
 static struct process *oldest(struct processes *all)
 {
 	struct process *ret = all->list;
 
 	for (size_t i = 1; i < all->n; i++)
-		if (all->list[i].end_ns && all->list[i].end_ns < ret->end_ns)
+		if (heard_ns(all->list + i) < heard_ns(ret))
 			ret = all->list + i;
 	return ret;
 }
@@ -347,7 +353,10 @@ bool process_is_entered(const struct stop *stop, const struct process *p)
 
 bool process_is_cut(const struct stop *stop, const struct process *p)
 {
-	return !process_is_entered(stop, p) && stop->request.seen &&
-	       p->end_ns >= stop->request.at_ns && !p->oom_victim &&
-	       (p->status & 0x7f) == SIGKILL_NR;
+	const struct stop_signal *fatal = process_fatal(p);
+
+	if (!stop->request.seen || p->end_ns < stop->request.at_ns || p->oom_victim ||
+	    (p->status & 0x7f) != SIGKILL_NR || process_is_entered(stop, p))
+		return false;
+	return !fatal || fatal->sender.relation != RELATION_SELF;
 }
