@@ -435,6 +435,63 @@ static void real_shells_say_how_their_children_ended(void **state)
 	}
 }
 
+/* --- storms ------------------------------------------------------------------------------------- */
+
+#define NEIGHBOURS 20
+
+/* A neighbour's application is killed while the storm rages. */
+static void judge_neighbour(struct fixture *f)
+{
+	const struct row *row = &rows[0];
+	struct box box;
+	pid_t app;
+
+	judge_start(f, &(struct box_spec){.prog = "wrapper", .argv = row->argv}, &box);
+	app = app_of(&box);
+	shoot(f, &box, row->by, app, row->sig);
+	judge_row(row, end(f, &box), app);
+}
+
+static int64_t lost(struct fixture *f)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < tracer_records(f->tracer); i++) {
+		const json_t *rec = tracer_record(f->tracer, i);
+		const char *type;
+		json_t *count;
+
+		if (!strcmp(jrec_text(rec, "type"), "lost"))
+			json_object_foreach((json_t *)(uintptr_t)jrec_get(rec, "lost"), type, count)
+				n += (int64_t)json_integer_value(count);
+	}
+	return n;
+}
+
+static void a_storm_in_a_stop_takes_nothing_from_others(void **state)
+{
+	static const char *const kinds[] = {"fork", "signal", "exec"};
+	struct fixture *f = judge_need(state);
+
+	for (size_t i = 0; i < LEN(kinds); i++) {
+		const json_t *rec;
+		struct box box;
+
+		print_message("%s\n", kinds[i]);
+		judge_start(f, &(struct box_spec){.prog = "storm", .argv = BOX_ARGV(kinds[i])},
+			    &box);
+		shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
+		page_go(box.proc.page, 1);
+		for (int n = 0; n < NEIGHBOURS; n++)
+			judge_neighbour(f);
+		shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGKILL);
+		rec = end(f, &box);
+		judge_match(rec, "{'outcome':'killed','stop_signal':{'number':15}}");
+		assert_true(json_array_size(jrec_get(rec, "processes")) <= 16);
+	}
+	assert_int_equal(lost(f), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -447,6 +504,8 @@ int main(void)
 		      a_fault_of_pid_1_is_its_own),
 		CLAIM("real shells say how their children ended",
 		      real_shells_say_how_their_children_ended),
+		CLAIM("a storm in a container that is being stopped takes nothing from others",
+		      a_storm_in_a_stop_takes_nothing_from_others),
 	};
 
 	return cmocka_run_group_tests(tests, setup, fixture_close);
