@@ -343,6 +343,9 @@ static const struct process *parent_of(const struct processes *all, const struct
 
 bool process_is_entered(const struct stop *stop, const struct process *p)
 {
+	/* Orphans have no parent in the container either. */
+	if (stop->init.ns_pid != 1)
+		return false;
 	for (int i = 0; p && i < PASS_DEPTH; i++) {
 		if (p->entered)
 			return true;

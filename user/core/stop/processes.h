@@ -62,7 +62,8 @@ const struct stop_signal *process_fatal(const struct process *p);
 /* It did not end before the request; without one, not more than a second before init. */
 bool process_concerns(const struct stop *stop, const struct process *p);
 
-/* It, or the process that started it, was brought in by exec or the like. */
+/* It, or the process that started it, was brought in by exec or the like. Known where init is
+ * PID 1. */
 bool process_is_entered(const struct stop *stop, const struct process *p);
 
 /* It was killed after the stop began, before it had ended by itself. One that was brought in is not
