@@ -436,8 +436,8 @@ static void test_concerns(void **state)
 		bool asked;
 		int at; /* 0: it lives */
 		bool concerns;
-	} want[] = {{true, 9, false},  {true, 11, true},  {true, 0, true},
-		    {false, 9, false}, {false, 10, true}, {false, 0, true}};
+	} want[] = {{true, 9, false},  {true, 11, true},  {true, 0, false},
+		    {false, 9, false}, {false, 10, true}, {false, 0, false}};
 
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct bench b;
