@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MIB (1024UL * 1024)
@@ -435,6 +436,33 @@ static void real_shells_say_how_their_children_ended(void **state)
 	}
 }
 
+/* Without a pid namespace its parent is outside then. */
+static void a_process_left_behind_was_not_brought_in(void **state)
+{
+	static const char script[] = "trap 'exit 0' TERM; sleep 1000 & echo r >&4; wait";
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+	pid_t child;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "stopper",
+				       .host_pidns = true,
+				       .argv = BOX_ARGV("run", "/bin/sh", "-c", script)},
+		    &box);
+	child = await_child(&box);
+	assert_int_equal(peek_ns_pid(child), child);
+	shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
+	assert_int_equal(waitid(P_PIDFD, (id_t)box.proc.pidfd, &(siginfo_t){}, WEXITED | WNOWAIT),
+			 0);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	rec = end(f, &box);
+	judge_match(rec, "{'outcome':'graceful'}");
+	/* Where the machine is slow, the record is made before. */
+	if (member(rec, child))
+		judge_match(member(rec, child), "{'entered':false,'cut':true,'ended_by':'host'}");
+}
+
 /* --- storms ------------------------------------------------------------------------------------- */
 
 #define NEIGHBOURS 20
@@ -504,6 +532,8 @@ int main(void)
 		      a_fault_of_pid_1_is_its_own),
 		CLAIM("real shells say how their children ended",
 		      real_shells_say_how_their_children_ended),
+		CLAIM("a process that is left behind was not brought in",
+		      a_process_left_behind_was_not_brought_in),
 		CLAIM("a storm in a container that is being stopped takes nothing from others",
 		      a_storm_in_a_stop_takes_nothing_from_others),
 	};

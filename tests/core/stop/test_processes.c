@@ -308,6 +308,31 @@ static void test_cut(void **state)
 	}
 }
 
+/* Of what is brought in, and of what it starts; an orphan has a parent outside without PID 1. */
+static void test_entered(void **state)
+{
+	for (uint32_t ns_pid = 1; ns_pid <= 2; ns_pid++) {
+		struct obs_exit obs = {.proc = proc_of(INIT + 1),
+				       .parent_pid = 7,
+				       .flags = GRACED_EXIT_ENTERED,
+				       .status = 9};
+		struct bench b;
+
+		open_bench(&b, STOP_RUNNING);
+		b.stop->init.ns_pid = ns_pid;
+		bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+		processes_exited(&b.map, b.stop, &obs, AT(1));
+		ends(&b, AT(1), INIT + 2, INIT + 1, 9);
+		for (size_t i = 0; i < 2; i++) {
+			const struct process *p = b.stop->processes->list + i;
+
+			assert_int_equal(process_is_entered(b.stop, p), ns_pid == 1);
+			assert_int_equal(process_is_cut(b.stop, p), ns_pid != 1);
+		}
+		bench_close(&b);
+	}
+}
+
 /* --- the list -------------------------------------------------------------------------------- */
 
 static void test_full(void **state)
@@ -411,8 +436,8 @@ static void test_concerns(void **state)
 		bool asked;
 		int at; /* 0: it lives */
 		bool concerns;
-	} want[] = {{true, 9, false},  {true, 11, true},  {true, 0, true},
-		    {false, 9, false}, {false, 10, true}, {false, 0, true}};
+	} want[] = {{true, 9, false},  {true, 11, true},  {true, 0, false},
+		    {false, 9, false}, {false, 10, true}, {false, 0, false}};
 
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct bench b;
@@ -445,6 +470,7 @@ int main(void)
 		CLAIM("a child that ends by the stop signal terminates the container",
 		      test_stopped),
 		CLAIM("what is killed after the stop signal was cut", test_cut),
+		CLAIM("what was brought in, and what that started, is not cut", test_entered),
 		CLAIM("the list is bounded, and keeps what was killed", test_full),
 		CLAIM("... and whose end init passed on, before what ended with it",
 		      test_full_after_init),

@@ -42,12 +42,19 @@ static struct processes *want_all(struct stop *stop)
 
 /* --- room in the list -------------------------------------------------------------------------- */
 
+/* When it was heard of last. */
+static uint64_t heard_ns(const struct process *p)
+{
+	return p->end_ns ?: p->fatal.at_ns;
+}
+
 bool process_concerns(const struct stop *stop, const struct process *p)
 {
-	if (!p->end_ns)
+	uint64_t at_ns = heard_ns(p);
+
+	if (p->asked.seen || !at_ns)
 		return true;
-	return stop->request.seen ? p->end_ns >= stop->request.at_ns
-				  : p->end_ns + PASS_NS >= stop->exit_ns;
+	return stop->request.seen ? at_ns >= stop->request.at_ns : at_ns + PASS_NS >= stop->exit_ns;
 }
 
 static bool ended_before_init(const struct stop *stop, const struct process *p)
@@ -78,12 +85,6 @@ static struct process *least(const struct stop *stop, struct processes *all)
 			ret = p;
 	}
 	return ret;
-}
-
-/* When it was heard of last. */
-static uint64_t heard_ns(const struct process *p)
-{
-	return p->end_ns ?: p->fatal.at_ns;
 }
 
 /* Unasked, those that ended too long ago for init to pass that on make way. */
@@ -343,6 +344,9 @@ static const struct process *parent_of(const struct processes *all, const struct
 
 bool process_is_entered(const struct stop *stop, const struct process *p)
 {
+	/* Orphans have no parent in the container either. */
+	if (stop->init.ns_pid != 1)
+		return false;
 	for (int i = 0; p && i < PASS_DEPTH; i++) {
 		if (p->entered)
 			return true;

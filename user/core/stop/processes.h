@@ -59,10 +59,11 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure);
 /* The signal that ended it; NULL: it was not seen, or none did. */
 const struct stop_signal *process_fatal(const struct process *p);
 
-/* It did not end before the request; without one, not more than a second before init. */
+/* It was heard of since the request; without one, in the last second of init. */
 bool process_concerns(const struct stop *stop, const struct process *p);
 
-/* It, or the process that started it, was brought in by exec or the like. */
+/* It, or the process that started it, was brought in by exec or the like. Known where init is
+ * PID 1. */
 bool process_is_entered(const struct stop *stop, const struct process *p);
 
 /* It was killed after the stop began, before it had ended by itself. One that was brought in is not
