@@ -492,6 +492,16 @@ static int passed_by(const struct tree *t, int node)
 	return p && WIFEXITED(status) && WEXITSTATUS(status) == p->number ? p->other : -1;
 }
 
+/* A handler for SIGTERM that exits with 143 may have decided that itself. */
+static bool may_decide(const struct tree *t, int node)
+{
+	const struct grove_note *r = node ? reaped(t, node) : NULL;
+	int status = r ? r->number : t->end.status;
+
+	return t->grove->plans[node].manner >= GROVE_HEARS && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 128 + SIGTERM;
+}
+
 static bool has_gap(const struct tree *t, const char *name)
 {
 	const json_t *gaps = jrec_get(t->rec, "evidence.gaps");
@@ -509,12 +519,15 @@ static void check_via(const struct tree *t)
 	bool sure = !strcmp(jrec_text(t->rec, "via.how"), "status-passed-on"), found = false;
 	int last = -1, next = passed_by(t, 0);
 	/* One that exited with 0 passed nothing on. */
-	bool passed = next >= 0 && t->end.status;
+	bool passed = next >= 0 && t->end.status, open = may_decide(t, 0);
 
-	for (; passed && next >= 0; next = passed_by(t, next)) {
+	for (; passed && next >= 0 && !open; next = passed_by(t, next)) {
 		last = next;
 		found |= last == named;
+		open = may_decide(t, last);
 	}
+	if (last < 0 && open)
+		return;
 	sum.vias += sure;
 	sum.inferred += named >= 0 && !sure;
 	if (!passed && sure)
@@ -526,7 +539,7 @@ static void check_via(const struct tree *t)
 	if (!passed || !sure)
 		return;
 	/* Of a grandchild's own code there is no record before a stop. */
-	if (!found || (last != named && reaped(t, last)->number & 0x7f))
+	if (!open && (!found || (last != named && reaped(t, last)->number & 0x7f)))
 		wrong(t, last, "via", "another");
 	if ((reaped(t, last)->number & 0x7f) == SIGKILL &&
 	    strcmp(jrec_text(t->rec, "outcome"), "killed") != 0)

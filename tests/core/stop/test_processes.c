@@ -76,7 +76,8 @@ static void test_passed_on(void **state)
 		{"it left with 0, as init did", CODE(0), INIT, CODE(0), 1, false},
 		{"the number of its signal", 9, INIT, CODE(9), 1, false},
 		{"a second later", 9, INIT, CODE(137), 10, true},
-		{"more than a second later", 9, INIT, CODE(137), 11, false},
+		{"its code, more than a second later", CODE(3), INIT, CODE(3), 11, false},
+		{"more than a minute later", 9, INIT, CODE(137), 601, false},
 		{"another process's child", 9, INIT + 7, CODE(137), 1, false},
 	};
 
@@ -108,6 +109,29 @@ static void test_through_others(void **state)
 	via = processes_via(b.stop, &sure);
 	assert_non_null(via);
 	assert_int_equal(via->proc.pid, INIT + 2);
+	assert_true(sure);
+	bench_close(&b);
+}
+
+/* A script may do something first, or the machine be busy. */
+static void test_late(void **state)
+{
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 1, INIT, 9);
+	init_ends(&b, AT(11), CODE(137));
+	assert_non_null(processes_via(b.stop, &sure));
+	assert_false(sure);
+	assert_true(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
+	bench_close(&b);
+	/* What was so before says nothing of the last one. */
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 1, INIT, 9);
+	ends(&b, AT(100), INIT + 2, INIT, 9);
+	init_ends(&b, AT(101), CODE(137));
+	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
 	assert_true(sure);
 	bench_close(&b);
 }
@@ -258,13 +282,159 @@ static void test_stopped(void **state)
 	struct bench b;
 
 	open_bench(&b, STOP_RUNNING);
-	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
 	signal_to(&b, AT(0), INIT + 1, 15, RELATION_SAME_CONTAINER);
 	ends(&b, AT(0), INIT + 1, INIT, 15);
 	init_ends(&b, AT(1), CODE(143));
 	v = verdict_of(&b);
 	assert_int_equal(v.outcome, OUTCOME_TERMINATED);
 	assert_int_equal(v.cause, CAUSE_STOP_SIGNAL);
+	bench_close(&b);
+}
+
+/* --- what only looks so ---------------------------------------------------------------------- */
+
+static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from,
+			uint32_t flags)
+{
+	struct graced_proc by = proc_of(from);
+	const struct obs_signal obs = {
+		.sig = sig, .flags = flags, .target = proc_of(pid), .sender = by};
+	struct sender sender = {.relation = from == pid ? RELATION_SELF : RELATION_SAME_CONTAINER,
+				.kind = SENDER_CONTAINER,
+				.proc = by};
+
+	sender.proc.watch_id = 0;
+	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
+	sender_done(&b->map, &sender);
+}
+
+/* A child of what init was before its last exec: grep, and then exec app. */
+static void test_before_exec(void **state)
+{
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 1, INIT, CODE(1));
+	init_ends(&b, AT(2), CODE(1));
+	b.stop->exec_ns = AT(1);
+	assert_null(processes_via(b.stop, &sure));
+	assert_true(sure);
+	bench_close(&b);
+}
+
+/* strace or sudo below tini sends itself the signal that the app died of. */
+static void test_raised_below(void **state)
+{
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	signal_to(&b, AT(0), INIT + 2, 9, RELATION_HOST);
+	ends(&b, AT(0), INIT + 2, INIT + 1, 9);
+	shoot_flags(&b, AT(1), INIT + 1, 9, INIT + 1, 0);
+	ends(&b, AT(1), INIT + 1, INIT, 9);
+	init_ends(&b, AT(2), CODE(137));
+	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
+	assert_false(sure);
+	assert_int_equal(verdict_of(&b).cause, CAUSE_HOST);
+	bench_close(&b);
+}
+
+/* What is missing below a child that passed a status on is a gap, too. */
+static void test_missed_below(void **state)
+{
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	processes_missed(b.stop, 5, AT(0));
+	ends(&b, AT(1), INIT + 1, INIT, CODE(137));
+	b.stop->processes->missed = 5;
+	b.stop->processes->missed_ns = AT(0);
+	init_ends(&b, AT(2), CODE(137));
+	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 1);
+	assert_false(sure);
+	bench_close(&b);
+}
+
+/* A shell's trap ends with 143 by itself, after what it waited for has died of SIGTERM. */
+static void test_decided(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		bool passed;
+	} want[] = {{0, false}, {GRACED_SIG_BLOCKED, true}, {GRACED_SIG_WAITED, true}};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct bench b;
+		bool sure;
+
+		open_bench(&b, STOP_RUNNING);
+		bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, want[i].flags);
+		shoot_flags(&b, AT(0), INIT + 1, 15, INIT, GRACED_SIG_DFL);
+		ends(&b, AT(1), INIT + 1, INIT, 15);
+		init_ends(&b, AT(2), CODE(143));
+		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
+		assert_int_equal(verdict_of(&b).outcome,
+				 want[i].passed ? OUTCOME_TERMINATED : OUTCOME_GRACEFUL);
+		bench_close(&b);
+	}
+}
+
+/* dumb-init --rewrite 15:3 */
+static void test_translated(void **state)
+{
+	struct outcome_verdict v;
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
+	shoot_flags(&b, AT(0), INIT + 1, 3, INIT, GRACED_SIG_DFL);
+	ends(&b, AT(1), INIT + 1, INIT, 3);
+	init_ends(&b, AT(2), CODE(131));
+	v = verdict_of(&b);
+	assert_int_equal(v.outcome, OUTCOME_TERMINATED);
+	assert_int_equal(v.cause, CAUSE_STOP_SIGNAL);
+	bench_close(&b);
+}
+
+/* What a manager kills when the time is over need not be init first. */
+static void test_escalated(void **state)
+{
+	struct outcome_verdict v;
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	b.stop->grace = (struct grace){.from = GRACE_SPEC, .ns = SEC(1), .sure = true};
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
+	signal_to(&b, AT(10), INIT + 1, 9, RELATION_MANAGER);
+	ends(&b, AT(10), INIT + 1, INIT, 9);
+	init_ends(&b, AT(11), CODE(137));
+	v = verdict_of(&b);
+	assert_int_equal(v.outcome, OUTCOME_KILLED);
+	assert_int_equal(v.cause, CAUSE_GRACE_EXPIRED);
+	bench_close(&b);
+}
+
+/* A shell of docker exec is killed with what it runs, whichever is first. */
+static void test_entered_orphan(void **state)
+{
+	struct bench b;
+	struct obs_exit obs = {.proc = proc_of(INIT + 3),
+			       .status = 9,
+			       .parent_pid = 7,
+			       .flags = GRACED_EXIT_ENTERED};
+
+	open_bench(&b, STOP_RUNNING);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
+	processes_exited(&b.map, b.stop, &obs, AT(1));
+	ends(&b, AT(1), INIT + 4, INIT, 9);
+	ends(&b, AT(1), INIT + 1, INIT, 9);
+	assert_false(process_is_cut(b.stop, b.stop->processes->list));
+	assert_false(process_is_cut(b.stop, b.stop->processes->list + 1));
+	assert_true(process_is_cut(b.stop, b.stop->processes->list + 2));
 	bench_close(&b);
 }
 
@@ -463,12 +633,23 @@ int main(void)
 		CLAIM("... also of a grandchild, through its child", test_through_others),
 		CLAIM("... or by sending itself the same signal", test_same_signal),
 		CLAIM("of two that may be it the last is named, and that is a gap", test_not_sure),
+		CLAIM("... and so is one that it passes on later than a second", test_late),
 		CLAIM("so is a record that was left out since", test_missed),
 		CLAIM("what ended that child ended the container", test_verdict),
 		CLAIM("... the OOM killer, too", test_oom),
 		CLAIM("... and if it was not seen, that is unknown", test_unseen),
 		CLAIM("a child that ends by the stop signal terminates the container",
 		      test_stopped),
+		CLAIM("a child of what init was before its last exec is none", test_before_exec),
+		CLAIM("what sends itself the signal that its child died of may pass it on",
+		      test_raised_below),
+		CLAIM("what is missing below a child is a gap, too", test_missed_below),
+		CLAIM("a handler that ends by 128 + its signal decides itself", test_decided),
+		CLAIM("another signal that init passes on is a part of the stop", test_translated),
+		CLAIM("a manager's SIGKILL to a child escalates as one to init does",
+		      test_escalated),
+		CLAIM("what was brought in is not cut, nor what it left to init",
+		      test_entered_orphan),
 		CLAIM("what is killed after the stop signal was cut", test_cut),
 		CLAIM("what was brought in, and what that started, is not cut", test_entered),
 		CLAIM("the list is bounded, and keeps what was killed", test_full),

@@ -73,6 +73,7 @@ static enum ended_by by_relation(enum relation from)
 		return ENDED_RUNTIME;
 	case RELATION_SAME_POD:
 	case RELATION_OTHER_POD:
+		return ENDED_POD;
 	case RELATION_HOST:
 		return ENDED_HOST;
 	default:

@@ -195,7 +195,7 @@ static void fill_kill_of_child(const struct stops *stops, const struct stop *sto
 	bool sure;
 	const struct process *child = processes_via(stop, &sure);
 
-	if (child)
+	if (child && (child->status & 0x7f) == 9)
 		fill_sigref(stops, ret, process_fatal(child));
 }
 

@@ -6,12 +6,14 @@
 
 #include "core/stop/asked.h"
 
-#define SIGKILL_NR 9
-#define SECOND	   1000000000ULL
-/* How long after its child's end an init passes that on. */
-#define PASS_NS	   SECOND
+#define SIGKILL_NR   9
+#define SECOND	     1000000000ULL
+/* How long after its child's end an init passes that on, for sure; and what a script may do first,
+ * or a busy machine. */
+#define PASS_NS	     SECOND
+#define PASS_LATE_NS (60 * SECOND)
 /* How many of them pass a status on to each other. */
-#define PASS_DEPTH 8
+#define PASS_DEPTH   8
 
 static void forget(struct cgmap *map, struct process *p)
 {
@@ -42,6 +44,21 @@ static struct processes *want_all(struct stop *stop)
 
 /* --- room in the list -------------------------------------------------------------------------- */
 
+/* A shell's code for a child that died of a signal. */
+static bool is_like_a_signal(uint32_t status)
+{
+	uint32_t code = status >> 8 & 0xff;
+
+	return code > 128 && code <= 128 + 64;
+}
+
+/* How long before the end of a process a child may have ended whose end it passes on by status.
+ * What ended by a code of its own explains nothing later. */
+static uint64_t pass_ns(uint32_t status)
+{
+	return is_like_a_signal(status) ? PASS_LATE_NS : PASS_NS;
+}
+
 /* When it was heard of last. */
 static uint64_t heard_ns(const struct process *p)
 {
@@ -54,7 +71,8 @@ bool process_concerns(const struct stop *stop, const struct process *p)
 
 	if (p->asked.seen || !at_ns)
 		return true;
-	return stop->request.seen ? at_ns >= stop->request.at_ns : at_ns + PASS_NS >= stop->exit_ns;
+	return stop->request.seen ? at_ns >= stop->request.at_ns
+				  : at_ns + pass_ns(stop->status) >= stop->exit_ns;
 }
 
 static bool ended_before_init(const struct stop *stop, const struct process *p)
@@ -251,10 +269,11 @@ static bool passes_on(uint32_t status, const struct process *p)
 	return childs ? code == 128 + childs : code && code == (p->status >> 8 & 0xff);
 }
 
-/* The last child of parent_pid that ended within PASS_NS before end_ns so that it was passed on by
- * status. *ret_n: how many did. */
+/* The last child of parent_pid that ended from from_ns to end_ns so that it was passed on by
+ * status. *ret_n: how many did within PASS_NS. */
 static const struct process *passed(const struct processes *all, uint32_t parent_pid,
-				    uint32_t status, uint64_t end_ns, uint32_t *ret_n)
+				    uint32_t status, uint64_t from_ns, uint64_t end_ns,
+				    uint32_t *ret_n)
 {
 	const struct process *ret = NULL;
 
@@ -262,10 +281,11 @@ static const struct process *passed(const struct processes *all, uint32_t parent
 	for (size_t i = 0; i < all->n; i++) {
 		const struct process *p = all->list + i;
 
-		if (!p->end_ns || p->parent_pid != parent_pid || p->end_ns > end_ns ||
-		    p->end_ns + PASS_NS < end_ns || !passes_on(status, p))
+		if (!p->end_ns || p->parent_pid != parent_pid || p->end_ns < from_ns ||
+		    p->end_ns > end_ns || p->end_ns + pass_ns(status) < end_ns ||
+		    !passes_on(status, p))
 			continue;
-		++*ret_n;
+		*ret_n += p->end_ns + PASS_NS >= end_ns;
 		if (!ret || p->end_ns > ret->end_ns)
 			ret = p;
 	}
@@ -286,12 +306,39 @@ static bool ended_itself(const struct stop *stop)
 	return died_of <= 64 && stop->last_from[died_of] == RELATION_SELF;
 }
 
-/* A shell's code for a child that died of a signal. */
-static bool is_like_a_signal(uint32_t status)
+/*
+ * A process that handled a stop signal, and ended by 128 + its number: as likely by its own
+ * decision as to pass on that a child died of it. tini and its like block it, and fetch it.
+ */
+static bool decided(const struct stop_signal *asked, uint32_t status)
 {
-	uint32_t code = status >> 8 & 0xff;
+	const uint32_t fetched = GRACED_SIG_BLOCKED | GRACED_SIG_WAITED;
 
-	return code > 128 && code <= 128 + 64;
+	return asked->seen && !(asked->flags & (fetched | GRACED_SIG_DFL | GRACED_SIG_IGN)) &&
+	       !(status & 0x7f) && (status >> 8 & 0xff) == 128 + asked->number;
+}
+
+bool processes_passed_request(const struct stop *stop, const struct stop_signal *s)
+{
+	const struct processes *all = stop->processes;
+	uint32_t pid = s->sender.proc.pid;
+
+	if (!stop->request.seen || s->at_ns < stop->request.at_ns || !pid)
+		return false;
+	if (pid == stop->init.pid)
+		return true;
+	for (size_t i = 0; all && i < all->n; i++)
+		if (all->list[i].proc.pid == pid && all->list[i].asked.seen)
+			return true;
+	return false;
+}
+
+/* It died of a signal that it sent itself, as what passes the death of its child on does. */
+static bool raised_it(const struct process *p)
+{
+	const struct stop_signal *fatal = process_fatal(p);
+
+	return fatal && fatal->sender.relation == RELATION_SELF;
 }
 
 static bool was_missed(const struct processes *all, uint64_t end_ns)
@@ -303,23 +350,31 @@ static bool was_missed(const struct processes *all, uint64_t end_ns)
 const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 {
 	const struct processes *all = stop->processes;
+	const struct stop_signal *asked = &stop->request;
 	const struct process *ret = NULL, *p;
 	uint32_t status = stop->status, pid = stop->init.pid, n;
-	uint64_t end_ns = stop->exit_ns;
+	/* What init was before its last exec has waited for the children of that time. */
+	uint64_t from_ns = stop->exec_ns, end_ns = stop->exit_ns;
+	/* Another one may raise the same signal for a reason of its own. */
+	bool raised = false;
 
 	*ret_sure = true;
 	if (!all || !stop->exit_seen || !status || !ended_itself(stop))
 		return NULL;
-	*ret_sure = !is_like_a_signal(status) || !was_missed(all, end_ns);
-	for (int i = 0; i < PASS_DEPTH; i++) {
-		p = passed(all, pid, status, end_ns, &n);
-		if (!p)
+	for (int i = 0; i < PASS_DEPTH && !decided(asked, status); i++) {
+		p = passed(all, pid, status, from_ns, end_ns, &n);
+		if (!p) {
+			*ret_sure &= !is_like_a_signal(status) || !was_missed(all, end_ns);
 			break;
-		*ret_sure = n == 1 && all->missed_ns <= p->end_ns && all->dropped_ns <= p->end_ns &&
-			    (!ret || *ret_sure);
+		}
+		*ret_sure = n == 1 && !raised && all->missed_ns <= p->end_ns &&
+			    all->dropped_ns <= p->end_ns && (!ret || *ret_sure);
 		ret = p;
-		if (p->status & 0x7f)
+		raised = raised_it(p);
+		if (p->status & 0x7f && !raised)
 			break;
+		asked = &p->asked;
+		from_ns = 0;
 		status = p->status;
 		pid = p->proc.pid;
 		end_ns = p->end_ns;
@@ -342,15 +397,31 @@ static const struct process *parent_of(const struct processes *all, const struct
 	return NULL;
 }
 
+/* Init adopts what an ended process leaves behind: it may be of one that was brought in before. */
+static bool may_be_of_entered(const struct stop *stop, const struct process *p)
+{
+	const struct processes *all = stop->processes;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->list[i].entered && all->list[i].proc.start_ns < p->proc.start_ns)
+			return true;
+	return false;
+}
+
 bool process_is_entered(const struct stop *stop, const struct process *p)
 {
+	const struct process *up;
+
 	/* Orphans have no parent in the container either. */
 	if (stop->init.ns_pid != 1)
 		return false;
 	for (int i = 0; p && i < PASS_DEPTH; i++) {
 		if (p->entered)
 			return true;
-		p = parent_of(stop->processes, p);
+		up = parent_of(stop->processes, p);
+		if (!up)
+			return p->parent_pid == stop->init.pid && may_be_of_entered(stop, p);
+		p = up;
 	}
 	return false;
 }

@@ -56,6 +56,9 @@ void processes_forget(struct cgmap *map, struct stop *stop);
  */
 const struct process *processes_via(const struct stop *stop, bool *ret_sure);
 
+/* Whether a signal came after the request, from init or from a process that was asked to stop. */
+bool processes_passed_request(const struct stop *stop, const struct stop_signal *s);
+
 /* The signal that ended it; NULL: it was not seen, or none did. */
 const struct stop_signal *process_fatal(const struct process *p);
 

@@ -443,18 +443,38 @@ static bool escalates(const struct sender *kill, const struct stop_signal *reque
 	return sender_same(kill, &request->sender);
 }
 
+/* The child whose death by a signal init passed on: what ended it ended the container. NULL: none. */
+static const struct process *dead_child(const struct stop *stop)
+{
+	bool sure;
+	const struct process *child = processes_via(stop, &sure);
+
+	return child && child->status & 0x7f ? child : NULL;
+}
+
+/* The SIGKILL that ended init, or that child; not seen where none did. */
+static const struct stop_signal *kill_of(const struct stop *stop)
+{
+	static const struct stop_signal none;
+	const struct process *child = dead_child(stop);
+	const struct stop_signal *fatal = child ? process_fatal(child) : &stop->kill;
+
+	return fatal && (!child || fatal->number == SIGKILL_NR) ? fatal : &none;
+}
+
 /* The request that the SIGKILL escalates, which need not be the one that init acted on; NULL: none.
  */
 static const struct stop_signal *escalated(const struct stop *stop)
 {
 	const struct stop_aside *aside = stop_aside_of(stop);
+	const struct stop_signal *kill = kill_of(stop);
 
-	if (!stop->kill.seen || !stop->request.seen)
+	if (!kill->seen || !stop->request.seen)
 		return NULL;
-	if (escalates(&stop->kill.sender, &stop->request))
+	if (escalates(&kill->sender, &stop->request))
 		return &stop->request;
 	for (size_t i = 0; i < STOP_OTHERS; i++)
-		if (escalates(&stop->kill.sender, &aside->others[i]))
+		if (escalates(&kill->sender, &aside->others[i]))
 			return &aside->others[i];
 	return NULL;
 }
@@ -469,22 +489,24 @@ static bool kill_is_early(const struct stop *stop)
 	const struct stop_signal *request = escalated(stop) ?: &stop->request;
 	uint64_t grace_ns = capped_grace(stop);
 	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
+	const struct stop_signal *kill = kill_of(stop);
 
-	return grace_ns && request->seen && stop->kill.seen &&
-	       stop->kill.at_ns < request->at_ns + grace_ns - slack;
+	return grace_ns && request->seen && kill->seen &&
+	       kill->at_ns < request->at_ns + grace_ns - slack;
 }
 
 /* By graced's own decision, however long its grace period is. */
 static bool kill_for_deafness(const struct stop *stop)
 {
-	return stop->hearing & STOP_DEAF_GRACE && stop->kill.seen &&
-	       stop->kill.sender.kind == SENDER_GRACED;
+	const struct stop_signal *kill = kill_of(stop);
+
+	return stop->hearing & STOP_DEAF_GRACE && kill->seen && kill->sender.kind == SENDER_GRACED;
 }
 
 /* No keeper was left by which a person, or the kubelet, could have had it killed. */
 static bool cleans_up(const struct stop *stop)
 {
-	const struct stop_signal *keeper = &stop_aside_of(stop)->keeper, *kill = &stop->kill;
+	const struct stop_signal *keeper = &stop_aside_of(stop)->keeper, *kill = kill_of(stop);
 	bool before = keeper->seen && keeper->at_ns <= kill->at_ns;
 	bool lost = kill->flags & GRACED_SIG_KEEPER_LOST || before;
 
@@ -497,7 +519,7 @@ static bool cleans_up(const struct stop *stop)
 static bool grace_uncertain(const struct stop *stop)
 {
 	if (kill_for_deafness(stop) || !kill_escalates(stop) ||
-	    stop->kill.sender.relation != RELATION_MANAGER)
+	    kill_of(stop)->sender.relation != RELATION_MANAGER)
 		return false;
 	if (kill_is_early(stop) && cleans_up(stop))
 		return false;
@@ -546,7 +568,7 @@ static uint32_t gaps_of_child(const struct stop *stop)
 	const struct process *child = processes_via(stop, &sure);
 	uint32_t gaps = sure ? 0 : 1u << GAP_CHILD_UNCERTAIN;
 
-	if (!child || !(child->status & 0x7f))
+	if (!dead_child(stop))
 		return gaps;
 	killed = (child->status & 0x7f) == SIGKILL_NR;
 	if (child->oom_victim)
@@ -583,7 +605,7 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_SHED;
 	if (stop->restarted)
 		gaps |= 1u << GAP_DAEMON_DOWN;
-	if (killed && grace_uncertain(stop))
+	if ((killed || kill_of(stop)->seen) && grace_uncertain(stop))
 		gaps |= 1u << GAP_GRACE_UNCERTAIN;
 	if (sender_unknown(stop))
 		gaps |= 1u << GAP_SENDER_UNKNOWN;
@@ -624,21 +646,22 @@ static uint32_t judged_status(const struct stop *stop)
 										    : SIGKILL_NR;
 }
 
-/* Init only passed on what had ended its child. */
-static void facts_of_child(const struct process *child, struct outcome_facts *ret)
+/* Init only passed on what had ended its child. Another signal than the request is a part of the
+ * stop, too, if init or a process that was asked sent it then: dumb-init --rewrite 15:3. */
+static void facts_of_child(const struct stop *stop, const struct process *child,
+			   struct outcome_facts *ret)
 {
 	const struct stop_signal *fatal = process_fatal(child);
-	enum relation from = fatal ? fatal->sender.relation : RELATION_NONE;
-	bool killed = (child->status & 0x7f) == SIGKILL_NR;
+	uint32_t died_of = child->status & 0x7f;
 
+	/* What init passed on was asked for in its own container. */
+	if (ret->stopped_inside && fatal && fatal->sender.proc.pid == stop->init.pid)
+		return;
 	ret->status = child->status;
 	ret->oom = child->oom_victim ? child->oom : OOM_LEVEL_NONE;
-	ret->kill_seen = fatal && killed;
-	ret->kill_from = killed ? from : RELATION_NONE;
-	ret->kill_by_oomd = fatal && killed && sender_frees_memory(&fatal->sender);
-	ret->kill_ns_teardown = ret->kill_escalates = ret->kill_early = false;
-	ret->kill_cleans_up = ret->kill_deaf = false;
-	ret->fatal_from = from;
+	ret->fatal_from = fatal ? fatal->sender.relation : RELATION_NONE;
+	if (fatal && died_of != SIGKILL_NR && processes_passed_request(stop, fatal))
+		ret->request_sigs |= 1ULL << (died_of - 1);
 }
 
 void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *ret)
@@ -646,9 +669,9 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED |
 			       1u << GAP_ATTACHED_LATE | 1u << GAP_DAEMON_DOWN | 1u << GAP_SHED |
 			       1u << GAP_INIT_UNSEEN | 1u << GAP_KILL_UNSEEN;
+	const struct stop_signal *kill = kill_of(stop);
+	const struct process *child = dead_child(stop);
 	uint32_t died_of = ended_by(stop);
-	bool sure;
-	const struct process *child = processes_via(stop, &sure);
 
 	/* What init died of was seen, if not what came of it. */
 	if (stop->restarted && !stop->blind)
@@ -657,13 +680,13 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.status_seen = stop->exit_seen,
 		.status = judged_status(stop),
 		.oom = stop->oom_victim ? stop->oom : OOM_LEVEL_NONE,
-		.kill_seen = stop->kill.seen,
-		.kill_from = stop->kill.seen ? stop->kill.sender.relation : RELATION_NONE,
-		.kill_ns_teardown = stop->kill.flags & GRACED_SIG_NS_TEARDOWN,
+		.kill_seen = kill->seen,
+		.kill_from = kill->seen ? kill->sender.relation : RELATION_NONE,
+		.kill_ns_teardown = kill->flags & GRACED_SIG_NS_TEARDOWN,
 		.kill_escalates = kill_escalates(stop),
 		.kill_early = kill_is_early(stop),
 		.kill_cleans_up = cleans_up(stop),
-		.kill_by_oomd = stop->kill.seen && sender_frees_memory(&stop->kill.sender),
+		.kill_by_oomd = kill->seen && sender_frees_memory(&kill->sender),
 		.kill_deaf = kill_for_deafness(stop),
 		.request_open = stop->request.seen,
 		.request_by_oomd = stop->request.seen && sender_frees_memory(&stop->request.sender),
@@ -674,8 +697,8 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
 		.window_complete = !(gaps & holes),
 	};
-	if (child && child->status & 0x7f)
-		facts_of_child(child, ret);
+	if (child)
+		facts_of_child(stop, child, ret);
 }
 
 /* The signal lay there until the end; every thread that does not block it would have taken it. */

@@ -429,6 +429,20 @@ static void wait_for(struct tree *t, size_t i, enum record_tri waited)
 			wait_for(t, k, waited);
 }
 
+/* What asks it may be killed first: the container ends without waiting for that. */
+static void find_too_late(struct tree *t)
+{
+	for (size_t i = 0; i < t->n && t->shielded; i++) {
+		struct tree_process *p = t->list + i;
+		bool late = p->from != TREE_NONE && p->from && t->list[p->from].waited == TRI_FALSE;
+
+		if (!late || p->fate != TREE_RECEIVES)
+			continue;
+		set(p, TREE_UNKNOWN, TREE_MAY_PASS);
+		p->by = p->from;
+	}
+}
+
 void tree_judge(struct tree *t, tree_look look, void *userdata)
 {
 	struct judge j = {.tree = t, .look = look, .userdata = userdata};
@@ -445,6 +459,7 @@ void tree_judge(struct tree *t, tree_look look, void *userdata)
 			set_unasked(t, i);
 	find_maybe(t);
 	wait_for(t, 0, TRI_TRUE);
+	find_too_late(t);
 }
 
 const char *tree_fate_name(enum tree_fate fate)
