@@ -184,6 +184,7 @@ static void the_recorder_waits_for_the_last_container(void **state)
 	struct shutscene *s = shutscene_begin(
 		state, &(struct shutscene_spec){.mode = "observe", .limit_us = 600000000});
 	struct box box;
+	struct sent sent;
 	json_t *rec;
 
 	shutscene_box(s, "deaf", &box);
@@ -194,6 +195,10 @@ static void the_recorder_waits_for_the_last_container(void **state)
 	assert_int_equal(jrec_int(rec, "containers_left", 0), 1);
 	json_decref(rec);
 	assert_int_equal(logindmock_locks(&s->mock), 2);
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box.init_pid, SIGTERM, &sent),
+			 0);
+	/* graced has learned who holds a lock. */
+	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
 	assert_int_equal(box_remove(&box), 0);
 	json_decref(shutscene_await_record(
 		s, "{'type':'shutdown','event':'released','reason':'all-empty',"

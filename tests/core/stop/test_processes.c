@@ -260,6 +260,20 @@ static void test_oom(void **state)
 	bench_close(&b);
 }
 
+/* It was ending already when that was sent. */
+static void test_too_late(void **state)
+{
+	struct bench b;
+
+	open_bench(&b, STOP_RUNNING);
+	signal_to(&b, AT(0) + 1, INIT + 1, 9, RELATION_HOST);
+	ends(&b, AT(0), INIT + 1, INIT, 9);
+	init_ends(&b, AT(1), CODE(137));
+	assert_int_equal(verdict_of(&b).cause, CAUSE_UNKNOWN);
+	assert_int_equal(stop_gaps(b.stop), 1u << GAP_KILL_UNSEEN);
+	bench_close(&b);
+}
+
 static void test_unseen(void **state)
 {
 	struct outcome_verdict v;
@@ -638,6 +652,7 @@ int main(void)
 		CLAIM("what ended that child ended the container", test_verdict),
 		CLAIM("... the OOM killer, too", test_oom),
 		CLAIM("... and if it was not seen, that is unknown", test_unseen),
+		CLAIM("... nor is it what was sent later", test_too_late),
 		CLAIM("a child that ends by the stop signal terminates the container",
 		      test_stopped),
 		CLAIM("a child of what init was before its last exec is none", test_before_exec),

@@ -384,7 +384,9 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 
 const struct stop_signal *process_fatal(const struct process *p)
 {
-	bool is_it = p->fatal.seen && p->fatal.number == (p->status & 0x7f);
+	/* One that came while it was ending already did not. */
+	bool is_it = p->fatal.seen && p->fatal.at_ns <= p->end_ns &&
+		     p->fatal.number == (p->status & 0x7f);
 
 	return p->end_ns && is_it ? &p->fatal : NULL;
 }
