@@ -73,18 +73,6 @@ static bool is_named(const struct search *s, const struct record *record)
 	return filter_matches(&s->by_pod, record) || filter_matches(&s->by_container, record);
 }
 
-/* 0: it went well. */
-static unsigned int badness_of(const struct record_stop *stop)
-{
-	static const unsigned int of[OUTCOME_COUNT] = {
-		[OUTCOME_OOM_KILLED] = 6, [OUTCOME_CRASHED] = 5, [OUTCOME_KILLED] = 4,
-		[OUTCOME_FAILED] = 3,	  [OUTCOME_UNKNOWN] = 2,
-	};
-
-	return stop->outcome < OUTCOME_COUNT && of[stop->outcome] ? of[stop->outcome]
-								  : stop->cut > 0;
-}
-
 /* The last ones of a name; of all others the worst, and of these the last. */
 static void keep(struct search *s, const char *line, size_t len, unsigned int badness)
 {
@@ -116,7 +104,7 @@ static void take_record(void *userdata, const struct record *record, const char 
 	if (record->type != RECORD_STOP || record->stop.container.kind == CONTAINER_KIND_SANDBOX ||
 	    !filter_matches(&s->options->filter, record))
 		return;
-	badness = s->name ? 1 : badness_of(&record->stop);
+	badness = s->name ? 1 : record_badness(&record->stop);
 	if (badness && (!s->name || is_named(s, record)))
 		keep(s, line, len, badness);
 }
@@ -150,7 +138,7 @@ static int print_all(const struct search *s)
 	for (size_t i = 0; r >= 0 && i < s->n; i++) {
 		if (i && s->name && !s->options->json)
 			putchar('\n');
-		/* Of a name the oldest comes first, as in a log. */
+		/* With a name the oldest comes first, as in a log. */
 		r = print_one(s, s->list + (s->name ? s->n - 1 - i : i));
 	}
 	if (s->n && !s->name && !s->options->json)

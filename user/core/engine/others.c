@@ -131,7 +131,7 @@ static struct record_member member_of(const struct stop *stop, const struct proc
 	};
 }
 
-/* Of a signal that ended init, but for SIGKILL, only who sent it is kept. */
+/* A SIGKILL that ended init is kept whole; of any other signal only the relation of its sender. */
 static enum ended_by init_ended_by(const struct stop *stop)
 {
 	uint32_t died_of = stop->exit_seen ? stop->status & 0x7f : 0;

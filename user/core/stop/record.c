@@ -75,3 +75,14 @@ enum record_container_kind record_container_kind_of(const struct cgpath *path, c
 		return CONTAINER_KIND_CONTAINER;
 	return CONTAINER_KIND_UNKNOWN;
 }
+
+unsigned int record_badness(const struct record_stop *stop)
+{
+	static const unsigned int of[OUTCOME_COUNT] = {
+		[OUTCOME_OOM_KILLED] = 6, [OUTCOME_CRASHED] = 5, [OUTCOME_KILLED] = 4,
+		[OUTCOME_FAILED] = 3,	  [OUTCOME_UNKNOWN] = 2,
+	};
+
+	return stop->outcome < OUTCOME_COUNT && of[stop->outcome] ? of[stop->outcome]
+								  : stop->cut > 0;
+}

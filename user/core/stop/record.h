@@ -419,6 +419,9 @@ static inline uint32_t record_cut_well(const struct record_stop *stop)
 	return well ? stop->cut : 0;
 }
 
+/* How badly it went, for a list with the worst first; 0: it went well, and no process was cut. */
+unsigned int record_badness(const struct record_stop *stop);
+
 /* The signal that ended it; 0: none, or it is not known. */
 static inline uint32_t record_died_of(const struct record_exit *exit)
 {
