@@ -280,7 +280,29 @@ static void fill_container(struct meta_container *c, uint64_t r)
 	strcpy(c->name, r & 8 ? "c" : "");
 }
 
-static void fill_later(struct obs *obs, uint64_t id, uint64_t more)
+static void fill_look(struct obs *obs, uint64_t id, uint64_t more, uint64_t *seed)
+{
+	static const char states[] = "RSDTtZ";
+
+	if (obs->type == OBS_LOOK)
+		obs->look = (struct obs_look){.id = id,
+					      .proc = some_proc(seed),
+					      .tid = (uint32_t)(more % 3),
+					      .parent_pid = (uint32_t)(more % 9),
+					      .state = (unsigned char)states[more / 9 % 6],
+					      .call = (uint32_t)(more / 54 % 99),
+					      .clients = (uint32_t)(more / 7 % 3),
+					      .waits = more & 1};
+	else
+		obs->looked = (struct obs_looked){.id = id,
+						  .failed = more & 2,
+						  .more = more & 4,
+						  .waits = more & 1,
+						  .frozen = more % 9 == 0,
+						  .figures.throttled_ns = more};
+}
+
+static void fill_later(struct obs *obs, uint64_t id, uint64_t more, uint64_t *seed)
 {
 	if (obs->type == OBS_POD) {
 		fill_pod(&obs->pod, more);
@@ -288,6 +310,8 @@ static void fill_later(struct obs *obs, uint64_t id, uint64_t more)
 		fill_container(&obs->container, more);
 	} else if (obs->type == OBS_REAPED) {
 		obs->reaped = (struct obs_reaped){id, (uint32_t)(more % 9), SEC(more / 9 % 3)};
+	} else if (obs->type == OBS_LOOK || obs->type == OBS_LOOKED) {
+		fill_look(obs, id, more, seed);
 	} else if (obs->type == OBS_LISTED) {
 		obs->listed = (struct obs_listed){.asked_ns = more % 3 ? obs->at_ns : 0,
 						  .source = (uint32_t)(more / 3 % 4)};
@@ -335,7 +359,7 @@ static void fill_plausible(struct obs *obs, uint64_t now, uint64_t *seed)
 	obs->type = (enum obs_type)(scatter(seed) % OBS_KEPT);
 	obs->at_ns = now - more % 7 * MSEC(40);
 	if (obs->type >= OBS_POD) {
-		fill_later(obs, id, more);
+		fill_later(obs, id, more, seed);
 		return;
 	}
 	switch (obs->type) {
@@ -432,7 +456,7 @@ static void test_plausible(void **state)
 		struct obs obs = {};
 
 		assert_int_equal(engine_new(&config, &engine), 0);
-		for (int i = 0; i < 2 * ROUNDS; i++) {
+		for (int i = 0; i < 5 * ROUNDS / 2; i++) {
 			now += MSEC(scatter(&seed) % 60);
 			fill_plausible(&obs, now, &seed);
 			obsends_end(&obs);

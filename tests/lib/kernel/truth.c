@@ -109,6 +109,9 @@ static int check_members(const struct check *c)
 		"held_by",
 		"processes",
 		"processes_other",
+		"processes_gaps",
+		"looks",
+		"waited_for",
 		"stages",
 	};
 

@@ -9,3 +9,4 @@ struct bootlog rows_bootlog;
 struct bootlog_alive rows_alive;
 struct shutdown_holder rows_holder;
 struct record_member rows_member;
+struct wait rows_wait;

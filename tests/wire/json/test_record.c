@@ -215,7 +215,7 @@ static void test_stop(void **state)
 				"\"empty_boot_ns\":4000,\"forwarded\":{\"number\":3,\"name\":\"SIGQUIT\","
 				"\"result\":\"delivered\",\"after_ns\":900,\"target\":{\"pid\":77,"
 				"\"ns_pid\":7,\"comm\":\"worker\"},\"count\":2},\"held_by\":null,"
-				"\"processes\":[],\"processes_other\":0,\"stages\":{\"deliver_ns\":200,"
+				"\"processes\":[],\"processes_other\":0,\"processes_gaps\":[],\"looks\":0,\"waited_for\":[],\"stages\":{\"deliver_ns\":200,"
 				"\"exit_ns\":1800,\"reap_ns\":500,\"empty_ns\":1000},\"evidence\":{\"complete\":false,"
 				"\"gaps\":[\"events-lost\",\"name-late\"]}}\n");
 }
@@ -238,7 +238,7 @@ static void test_stop_unknown(void **state)
 		"\"collateral_kills\":0,"
 		"\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"
 		"\"forwarded\":null,\"held_by\":null,"
-		"\"processes\":[],\"processes_other\":0,\"stages\":{\"deliver_ns\":null,\"exit_ns\":null,"
+		"\"processes\":[],\"processes_other\":0,\"processes_gaps\":[],\"looks\":0,\"waited_for\":[],\"stages\":{\"deliver_ns\":null,\"exit_ns\":null,"
 		"\"reap_ns\":null,\"empty_ns\":null},\"evidence\":{\"complete\":true,\"gaps\":[]}}\n");
 }
 

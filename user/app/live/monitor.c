@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/live/look.h"
 #include "app/live/losses.h"
 #include "app/live/output.h"
 #include "app/live/place.h"
@@ -52,6 +53,7 @@ struct monitor {
 	struct scan *scan;
 	struct lookup *lookup;
 	struct losses *losses;
+	struct looks *looks;
 	struct output *output;
 	struct relay *relay; /* NULL: attached */
 
@@ -227,6 +229,9 @@ static void carry_out(void *userdata, const struct effect *effect)
 		break;
 	case EFFECT_PROBE_INIT:
 		look_for_init(m, effect);
+		break;
+	case EFFECT_LOOK:
+		looks_add(m->looks, effect);
 		break;
 	case EFFECT_FIND_NAMES:
 		lookup_names(m->lookup, effect);
@@ -435,7 +440,9 @@ static int open_scan(struct monitor *m)
 	};
 	int r = scan_new(&parts, &m->scan);
 
-	return r < 0 ? r : losses_new(m->feed, m->scan, m->kern, m->ring, &m->losses);
+	if (r >= 0)
+		r = losses_new(m->feed, m->scan, m->kern, m->ring, &m->losses);
+	return r < 0 ? r : looks_new(m->feed, m->cgfs, &m->hierarchy, m->event, &m->looks);
 }
 
 static int open_sources(struct monitor *m)
@@ -656,6 +663,7 @@ static void close_all(struct monitor *m)
 	ring_free(m->ring);
 	/* What ends a pending query is still fed. */
 	lookup_free(m->lookup);
+	looks_free(m->looks);
 	losses_free(m->losses);
 	scan_free(m->scan);
 	output_free(m->output);

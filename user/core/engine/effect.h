@@ -20,6 +20,9 @@ enum effect_type {
 	/* Answer with OBS_IDENTITY if id is a container in disguise; with a kind, what the kernel
 	 * half takes it for, also if it is none. */
 	EFFECT_IDENTIFY,
+	/* Look at the processes of id, whose init is pid; with waits, at what they wait for: answer
+	 * with OBS_LOOK and OBS_LOOKED. */
+	EFFECT_LOOK,
 	EFFECT_SET_WATCH, /* correct the kernel half's entry for id to kind */
 	EFFECT_SET_STOP,  /* give it id's own stop signal */
 	EFFECT_SET_INIT,  /* pid is id's init: answer with OBS_INIT if it is there */
@@ -68,6 +71,7 @@ struct effect {
 	uint32_t runtime; /* enum cgpath_runtime */
 	uint32_t signal;
 	bool holder;
+	bool waits;
 	bool moved; /* of EFFECT_PROBE_INIT: it was moved; it is the init of the container where it
 		       is, if that has none: answer with OBS_INIT, too */
 	char pod_uid[37];

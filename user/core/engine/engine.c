@@ -503,6 +503,16 @@ static int on_probe(struct engine *e, const struct obs *obs)
 	return stops_on_probe(&e->stops, obs);
 }
 
+static int on_look(struct engine *e, const struct obs *obs)
+{
+	return stops_on_look(&e->stops, obs);
+}
+
+static int on_looked(struct engine *e, const struct obs *obs)
+{
+	return stops_on_looked(&e->stops, obs);
+}
+
 static int on_reaped(struct engine *e, const struct obs *obs)
 {
 	return stops_on_reaped(&e->stops, obs);
@@ -575,6 +585,8 @@ static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs 
 	[OBS_SHUTDOWN] = on_shutdown,
 	[OBS_VOLUME] = on_volume,
 	[OBS_SHUTDOWN_RULE] = on_shutdown_rule,
+	[OBS_LOOK] = on_look,
+	[OBS_LOOKED] = on_looked,
 	[OBS_KEPT... OBS_KEPT_EXIT] = on_nothing,
 };
 

@@ -113,13 +113,13 @@ void stops_take_grace(struct stops *stops, struct stop *stop)
 }
 
 /* Its request lapses by the period that is in force. */
-void stops_renew_grace(struct stops *stops, struct stop *stop)
+static void renew_grace(struct stops *stops, struct stop *stop)
 {
 	if (stop->state != STOP_REQUESTED && stop->state != STOP_KILLED)
 		return;
 	stops_take_grace(stops, stop);
 	if (stop->state == STOP_REQUESTED && !stop->probed)
-		stops_wake(stops, stop, stop_lapse_ns(stop));
+		stops_watch(stops, stop);
 }
 
 void stops_renew_all(struct stops *stops)
@@ -129,7 +129,7 @@ void stops_renew_all(struct stops *stops)
 
 	while ((node = map_next(&stops->map->nodes, &pos)))
 		if (node->stop)
-			stops_renew_grace(stops, node->stop);
+			renew_grace(stops, node->stop);
 }
 
 void stops_renew_pod(struct stops *stops, const char *uid)
@@ -140,7 +140,7 @@ void stops_renew_pod(struct stops *stops, const char *uid)
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
 			if (node->stop)
-				stops_renew_grace(stops, node->stop);
+				renew_grace(stops, node->stop);
 }
 
 bool stops_lacks_grace(const struct stops *stops, const struct stop *stop)

@@ -2,6 +2,8 @@
 /* The engine's part that follows the processes of a container beside its init. */
 #include "core/stop/processes.h"
 
+#include <string.h>
+
 #include "core/engine/stops.h"
 #include "core/engine/subject.h"
 
@@ -41,6 +43,106 @@ void stops_other_exited(struct stops *stops, const struct obs *obs)
 
 	if (stop)
 		processes_exited(stops->map, stop, &obs->exit, obs->at_ns);
+}
+
+/* --- a stop under way is looked at ---------------------------------------------------------------
+ */
+
+static void look_at(struct stops *stops, const struct stop *stop, bool waits)
+{
+	struct effect look = {
+		.type = EFFECT_LOOK, .id = stop->node->id, .pid = stop->init.pid, .waits = waits};
+
+	if (stop->node->pod)
+		strcpy(look.pod_uid, stop->node->pod->uid);
+	output_effect(stops->out, &look);
+}
+
+void stops_look(struct stops *stops, const struct stop *stop)
+{
+	look_at(stops, stop, false);
+}
+
+/* 0: not again. */
+static uint64_t next_look_ns(const struct stop *stop)
+{
+	uint64_t grace_ns = grace_known(&stop->grace) ? stop->grace.ns : 0;
+
+	if (stop->state == STOP_KILLED && stop->kill.seen)
+		return stop->looked_late ? 0 : stop->kill.at_ns + WAITS_KILLED_NS;
+	if (stop->state != STOP_REQUESTED)
+		return 0;
+	return waits_next_ns(stop->looks, stop->request.at_ns, grace_ns);
+}
+
+void stops_watch(struct stops *stops, struct stop *stop)
+{
+	uint64_t lapse_ns = stop->state == STOP_REQUESTED ? stop_lapse_ns(stop) : 0;
+	uint64_t look_ns = next_look_ns(stop);
+
+	stops_wake(stops, stop, look_ns && (!lapse_ns || look_ns < lapse_ns) ? look_ns : lapse_ns);
+}
+
+/* One look is enough for those that were due meanwhile. */
+bool stops_look_due(struct stops *stops, struct stop *stop, uint64_t now_ns)
+{
+	uint64_t at_ns = next_look_ns(stop);
+
+	if (!at_ns || at_ns > now_ns ||
+	    (stop->state == STOP_REQUESTED && now_ns >= stop_lapse_ns(stop)))
+		return false;
+	for (; at_ns && at_ns <= now_ns; at_ns = next_look_ns(stop)) {
+		stop->looks += stop->state == STOP_REQUESTED;
+		stop->looked_late = stop->state == STOP_KILLED;
+	}
+	look_at(stops, stop, true);
+	return true;
+}
+
+static struct stop *stop_under_way(const struct stops *stops, uint64_t id)
+{
+	struct stop *stop = stop_in(cgmap_get(stops->map, id));
+
+	return stop && stop->request.seen &&
+			       (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED)
+		       ? stop
+		       : NULL;
+}
+
+int stops_on_look(struct stops *stops, const struct obs *obs)
+{
+	struct stop *stop = stop_under_way(stops, obs->look.id);
+
+	if (!stop)
+		return 0;
+	if (!obs->look.tid && obs->look.proc.pid != stop->init.pid)
+		processes_looked_at(stops->map, stop, &obs->look);
+	waits_take(&stop->waits, &obs->look);
+	return 0;
+}
+
+/* Nobody acts on its request, as far as that was observed. */
+static bool is_unheard(const struct stop *stop)
+{
+	enum unheard reason = stop_unheard(stop);
+
+	return reason != UNHEARD_NONE && reason != UNHEARD_TRAP && reason != UNHEARD_CHILD_IGNORED;
+}
+
+int stops_on_looked(struct stops *stops, const struct obs *obs)
+{
+	struct stop *stop = stop_under_way(stops, obs->looked.id);
+
+	if (!stop)
+		return 0;
+	waits_end(&stop->waits, &obs->looked, obs->at_ns,
+		  &(struct waits_stop){
+			  .init_pid = stop->init.pid,
+			  .killed = stop->state == STOP_KILLED,
+			  .unheard = is_unheard(stop),
+			  .taken = stop->request.taken_ns,
+		  });
+	return 0;
 }
 
 /* --- in a record ------------------------------------------------------------------------------- */
@@ -121,7 +223,7 @@ static struct record_member member_of(const struct stop *stop, const struct proc
 		.process = subject_process(&p->proc),
 		.exe = *p->proc.exe ? p->proc.exe : NULL,
 		.parent_pid = p->parent_pid,
-		.disposition = disposition_of(&p->asked),
+		.disposition = p->asked.seen ? disposition_of(&p->asked) : p->disposition,
 		.asked = fill_asked(&p->asked),
 		.fatal = fill_asked(process_fatal(p)),
 		.exit = {.known = p->end_ns, .status = p->status, .at_ns = p->end_ns},
@@ -206,7 +308,22 @@ static size_t pick(const struct stop *stop, const struct process *via,
 	return n;
 }
 
-void stops_fill_members(struct stops *stops, const struct stop *stop, struct record_stop *ret)
+static uint32_t list_gaps(const struct stop *stop, bool not_empty)
+{
+	bool more, looked = waits_looked(stop->waits, &more);
+	uint32_t ret = 0;
+
+	if (stop->processes && stop->processes->missed)
+		ret |= 1u << LIST_GAP_MISSED;
+	if (more)
+		ret |= 1u << LIST_GAP_MORE;
+	if (stop->request.seen && not_empty && !looked)
+		ret |= 1u << LIST_GAP_NOT_LOOKED;
+	return ret;
+}
+
+/* Those beside init, and whose end it passed on. */
+static void fill_others(struct stops *stops, const struct stop *stop, struct record_stop *ret)
 {
 	const struct process *via, *list[RECORD_MEMBERS];
 	const struct processes *all = stop->processes;
@@ -215,8 +332,6 @@ void stops_fill_members(struct stops *stops, const struct stop *stop, struct rec
 	size_t n;
 
 	via = processes_via(stop, &sure);
-	if (!all)
-		return;
 	if (via)
 		ret->via = (struct record_via){subject_process(&via->proc),
 					       sure ? VIA_PASSED_ON : VIA_INFERRED};
@@ -232,4 +347,14 @@ void stops_fill_members(struct stops *stops, const struct stop *stop, struct rec
 	ret->cut = all->dropped_cut;
 	for (size_t i = 0; i < all->n; i++)
 		ret->cut += process_is_cut(stop, all->list + i);
+}
+
+void stops_fill_members(struct stops *stops, const struct stop *stop, bool not_empty,
+			struct record_stop *ret)
+{
+	ret->looks = waits_looks(stop->waits);
+	ret->n_waited_for = waits_list(stop->waits, &ret->waited_for);
+	ret->processes_gaps = list_gaps(stop, not_empty);
+	if (stop->processes)
+		fill_others(stops, stop, ret);
 }

@@ -219,7 +219,7 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	if (verdict.cause == CAUSE_RUNTIME_LOST)
 		fill_sigref(stops, &rec->stop.keeper_signal, &stop_aside_of(stop)->keeper);
 	rec->stop.gaps = gaps;
-	stops_fill_members(stops, stop, &rec->stop);
+	stops_fill_members(stops, stop, gaps >> GAP_NOT_EMPTY & 1, &rec->stop);
 	fill_kill_of_child(stops, stop, &rec->stop.kill_signal);
 	if (gaps >> GAP_SANDBOX_GUESSED & 1)
 		rec->stop.container.kind = CONTAINER_KIND_SANDBOX;

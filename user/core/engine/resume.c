@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/stop/keep.h"
+#include "core/stop/processes.h"
 
 static int refuse(struct checkpoint *c)
 {
@@ -281,7 +282,7 @@ static int on_init(struct checkpoint *c, const struct obs *obs, struct cgnode *n
 	struct stop *stop = node->stop;
 
 	node->inhabited = true;
-	if (stops_same_process(&stop->init, &init->proc)) {
+	if (process_is_same(&stop->init, &init->proc)) {
 		stop->guessed &= init->rank == GRACED_INIT_GUESSED;
 		stop->kept = false;
 		stop->keeper_pid = init->keeper_pid;
@@ -363,8 +364,10 @@ static void settle_missing(struct checkpoint *c, struct stop *stop)
 static void settle_alive(struct checkpoint *c, struct stop *stop)
 {
 	stops_take_grace(c->stops, stop);
-	if (stop->state == STOP_REQUESTED)
-		stops_wake(c->stops, stop, stop_lapse_ns(stop));
+	if (stop->state == STOP_REQUESTED) {
+		stops_look(c->stops, stop);
+		stops_watch(c->stops, stop);
+	}
 	output_change(c->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 }
 
@@ -430,7 +433,7 @@ static bool begins_life(const struct checkpoint *c, const struct obs_init *init)
 
 	if (!node || !node->stop || !node->stop->init.pid)
 		return true;
-	return (node->stop->moved || !stops_same_process(&node->stop->init, &init->proc)) &&
+	return (node->stop->moved || !process_is_same(&node->stop->init, &init->proc)) &&
 	       !is_left_over(&c->resume, init);
 }
 

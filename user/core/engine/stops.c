@@ -9,10 +9,6 @@
 /* Processes of scope all that are followed at once. */
 #define MAX_PROCS 4096
 
-/* A scan knows when a process started by the tick of /proc only; a record, to the nanosecond: a
- * process may have the pid of one that has just ended (clone3() with set_tid). */
-#define START_GRAIN_NS 10000000ULL
-
 static bool is_managed(const struct stop_signal *signal)
 {
 	return signal->seen && signal->sender.relation == RELATION_MANAGER;
@@ -24,8 +20,9 @@ static void signal_learnt(struct stops *stops, struct stop *stop, uint32_t numbe
 	if (!stop_learn_signal(stops->map, stop, number, stops->out->now_ns))
 		return;
 	stops_take_grace(stops, stop);
+	stops_look(stops, stop);
 	if (stop->state == STOP_REQUESTED && !stop->probed)
-		stops_wake(stops, stop, stop_lapse_ns(stop));
+		stops_watch(stops, stop);
 	if (is_managed(&stop->request))
 		output_change(stops->out, &(struct change){.type = CHANGE_INIT_SIGNALLED,
 							   .node = stop->node,
@@ -251,15 +248,6 @@ static struct stop *stop_of(struct stops *stops, uint64_t id)
 	return stop_in(node);
 }
 
-bool stops_same_process(const struct graced_proc *a, const struct graced_proc *b)
-{
-	uint64_t apart =
-		a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
-	bool cut = a->start_ns % START_GRAIN_NS == 0 || b->start_ns % START_GRAIN_NS == 0;
-
-	return a->pid && a->pid == b->pid && (!apart || (cut && apart < START_GRAIN_NS));
-}
-
 /* Cut to the tick a start is earlier than the kernel's. */
 static void start_take(struct stop *stop, const struct graced_proc *proc)
 {
@@ -292,7 +280,7 @@ static bool is_back(const struct stop *stop, const struct graced_proc *proc, uin
 	bool is_over = stop->state == STOP_IDLE || stop->state == STOP_REPORTED;
 
 	return is_over && stop->moved && at_ns > stop->empty_ns &&
-	       stops_same_process(&stop->init, proc);
+	       process_is_same(&stop->init, proc);
 }
 
 static void begin(struct stops *stops, struct stop *stop, const struct graced_proc *proc,
@@ -387,7 +375,7 @@ static void init_overtaken(struct stops *stops, struct stop *stop, const struct 
  */
 static bool is_of_former(const struct stop *stop, const struct graced_proc *proc, uint64_t at_ns)
 {
-	return at_ns < stop->since_ns || stops_same_process(&stop->former, proc);
+	return at_ns < stop->since_ns || process_is_same(&stop->former, proc);
 }
 
 /*
@@ -398,7 +386,7 @@ static bool is_of_former(const struct stop *stop, const struct graced_proc *proc
 static bool adopt(struct stops *stops, struct stop *stop, const struct graced_proc *proc,
 		  uint64_t at_ns, uint64_t lost)
 {
-	bool same = stops_same_process(&stop->init, proc) && !is_back(stop, proc, at_ns), late;
+	bool same = process_is_same(&stop->init, proc) && !is_back(stop, proc, at_ns), late;
 
 	late = same ? stop->state == STOP_IDLE || stop->state == STOP_REPORTED
 		    : is_of_former(stop, proc, at_ns);
@@ -455,7 +443,7 @@ static struct stop *left_stop(struct stops *stops, const struct graced_proc *pro
 
 	while ((node = map_next(&stops->map->nodes, &pos)))
 		if (stop_in(node) && node->stop->left_ns &&
-		    stops_same_process(&node->stop->init, proc))
+		    process_is_same(&node->stop->init, proc))
 			return node->stop;
 	return NULL;
 }
@@ -463,7 +451,7 @@ static struct stop *left_stop(struct stops *stops, const struct graced_proc *pro
 /* What was moved out lives here (again), with what is known of it. */
 static void lives_on(struct stops *stops, struct stop *stop)
 {
-	stops_wake(stops, stop, stop->state == STOP_REQUESTED ? stop_lapse_ns(stop) : 0);
+	stops_watch(stops, stop);
 	output_change(stops->out,
 		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 }
@@ -497,7 +485,7 @@ int stops_on_init(struct stops *stops, const struct obs *obs)
 
 	if (!stop || moves_in(stops, stop, &obs->init))
 		return 0;
-	if (stops_same_process(&stop->init, &obs->init.proc) &&
+	if (process_is_same(&stop->init, &obs->init.proc) &&
 	    !is_back(stop, &obs->init.proc, obs->at_ns)) {
 		if (stop->left_ns)
 			comes_back(stops, stop, obs->at_ns);
@@ -535,10 +523,12 @@ static void noted(struct stops *stops, struct stop *stop, enum stop_note note,
 		stops->stats.unexpected++;
 	if (opened)
 		stops_take_grace(stops, stop);
-	if (opened && !stop->probed)
-		stops_wake(stops, stop, stop_lapse_ns(stop));
 	if (!opened && note != STOP_NOTE_KILL)
 		return;
+	if (opened)
+		stops_look(stops, stop);
+	if (!stop->probed)
+		stops_watch(stops, stop);
 	if (is_managed(opened ? &stop->request : &stop->kill))
 		output_change(stops->out, &(struct change){.type = CHANGE_INIT_SIGNALLED,
 							   .node = stop->node,

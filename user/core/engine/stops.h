@@ -94,7 +94,6 @@ void stops_end(struct stops *stops, uint64_t at_ns);
 
 /* For the steps of a stop, and for a stop that goes on after a restart. */
 
-bool stops_same_process(const struct graced_proc *a, const struct graced_proc *b);
 /* A life ended in its cgroup, and nothing was seen of its init. */
 void stops_begin_unseen(struct stops *stops, struct stop *stop, uint64_t at_ns);
 /* Moves stop, and counts an event that its state does not expect. */
@@ -116,9 +115,8 @@ static inline void stops_wake(struct stops *stops, struct stop *stop, uint64_t a
 /* The grace period in force, by what is known now. What a node shutdown gives it is noted: that
  * holds when the shutdown is over, too. */
 void stops_take_grace(struct stops *stops, struct stop *stop);
-/* The same while it is being stopped, as a source provides something new. */
-void stops_renew_grace(struct stops *stops, struct stop *stop);
-/* ... for all stops: a node shutdown is announced, which may come after its first stop signals. */
+/* The same for all stops that are under way: a node shutdown is announced, which may come after its
+ * first stop signals. */
 void stops_renew_all(struct stops *stops);
 /* ... for the stops in a pod. */
 void stops_renew_pod(struct stops *stops, const char *uid);
@@ -132,14 +130,26 @@ uint64_t stops_pod_since(const struct stop *stop);
 /* Whether the pod was terminating then. */
 enum record_tri stops_pod_terminating(const struct stops *stops, const struct stop *stop);
 
-/* --- core/engine/report.c: records --- */
+/* --- core/engine/others.c: the processes of a stop beside its init --- */
 
-/* What is known of a stop: all of its record but outcome, cause and gaps. */
-/* What is known of its processes; the list is valid until the next call. */
-void stops_fill_members(struct stops *stops, const struct stop *stop, struct record_stop *ret);
+/* What is known of them, and of what the stop waited for; valid until the next call. */
+void stops_fill_members(struct stops *stops, const struct stop *stop, bool not_empty,
+			struct record_stop *ret);
 /* A signal to a process of a container beside its init, and its exit. */
 void stops_other_signalled(struct stops *stops, const struct obs *obs);
 void stops_other_exited(struct stops *stops, const struct obs *obs);
+/* Its request is open from now on: which processes are there is looked at. */
+void stops_look(struct stops *stops, const struct stop *stop);
+/* While it is being stopped, its deadline is the request's lapse, or the next look before that. */
+void stops_watch(struct stops *stops, struct stop *stop);
+/* A look is due, and asked for. */
+bool stops_look_due(struct stops *stops, struct stop *stop, uint64_t now_ns);
+int stops_on_look(struct stops *stops, const struct obs *obs);
+int stops_on_looked(struct stops *stops, const struct obs *obs);
+
+/* --- core/engine/report.c: records --- */
+
+/* What is known of a stop: all of its record but outcome, cause and gaps. */
 void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *ret);
 void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps);
 void stops_report_empty(struct stops *stops, const struct stop *stop);

@@ -271,7 +271,7 @@ void stops_seen_there(struct stops *stops, struct stop *stop)
 		return;
 	stop->probed = stop->moved = false;
 	stops_take_grace(stops, stop);
-	stops_wake(stops, stop, stop->state == STOP_REQUESTED ? stop_lapse_ns(stop) : 0);
+	stops_watch(stops, stop);
 	output_change(stops->out,
 		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 	probe_init(stops, stop);
@@ -635,6 +635,8 @@ static void expire(struct stops *stops, struct stop *stop, uint64_t now_ns)
 	} else if (stop->probed && stop_is_running(stop)) {
 		stops_advance(stops, stop, STOP_EV_EXIT);
 		expire_exited(stops, stop, now_ns);
+	} else if (stops_look_due(stops, stop, now_ns)) {
+		stops_watch(stops, stop);
 	} else if (stop->state == STOP_REQUESTED) {
 		stop_lapse(stops->map, stop);
 		output_changed(stops->out, stop->node);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/cgroup/path.h"
+#include "core/facts/look.h"
 #include "core/facts/saved.h"
 #include "core/names/meta.h"
 #include "core/shutdown/managed.h"
@@ -52,6 +53,8 @@ enum obs_type {
 	OBS_NO_INIT,	   /* look at /proc: a container has processes, and none is its init */
 	OBS_VOLUME,	   /* the kubelet's mounts, in a shutdown that waits for them */
 	OBS_SHUTDOWN_RULE, /* the next rule of shutdown.managed, before OBS_SHUTDOWN_PLAN */
+	OBS_LOOK,	   /* answer to EFFECT_LOOK: a thread of the container */
+	OBS_LOOKED,	   /* ... and that was all */
 	/*
 	 * What an earlier engine of the same boot kept (engine_keep()), before anything else:
 	 * OBS_KEPT first, OBS_POD, OBS_CONTAINER and these. Anything else ends that, and from then
@@ -301,6 +304,8 @@ struct obs {
 		struct obs_shutdown shutdown;
 		struct obs_volume volume;
 		struct managed_rule shutdown_rule;
+		struct obs_look look;
+		struct obs_looked looked;
 		struct kept_head kept;
 		struct kept_cgroup kept_cgroup;
 		struct kept_stop kept_stop;

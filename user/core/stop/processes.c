@@ -15,6 +15,24 @@
 /* How many of them pass a status on to each other. */
 #define PASS_DEPTH   8
 
+/* A scan knows when a process started by the tick of /proc only; a record, to the nanosecond: a
+ * process may have the pid of one that has just ended (clone3() with set_tid). */
+#define START_GRAIN_NS 10000000ULL
+
+static bool is_cut(const struct graced_proc *proc)
+{
+	return proc->start_ns % START_GRAIN_NS == 0;
+}
+
+bool process_is_same(const struct graced_proc *a, const struct graced_proc *b)
+{
+	uint64_t apart =
+		a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
+
+	return a->pid && a->pid == b->pid &&
+	       (!apart || ((is_cut(a) || is_cut(b)) && apart < START_GRAIN_NS));
+}
+
 static void forget(struct cgmap *map, struct process *p)
 {
 	asked_forget(map, &p->asked);
@@ -167,8 +185,7 @@ static struct process *add(struct cgmap *map, struct stop *stop, struct processe
 static struct process *find(struct processes *all, const struct graced_proc *proc)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (all->list[i].proc.pid == proc->pid &&
-		    all->list[i].proc.start_ns == proc->start_ns)
+		if (process_is_same(&all->list[i].proc, proc))
 			return all->list + i;
 	return NULL;
 }
@@ -178,13 +195,16 @@ static struct process *want(struct cgmap *map, struct stop *stop, const struct g
 {
 	struct processes *all = want_all(stop);
 	struct process *p = all && proc->pid ? find(all, proc) : NULL;
+	uint64_t start_ns;
 
 	if (!all || !proc->pid)
 		return NULL;
 	if (!p)
 		return add(map, stop, all, proc);
 	/* It may have exec'd since. */
+	start_ns = is_cut(proc) ? p->proc.start_ns : proc->start_ns;
 	p->proc = *proc;
+	p->proc.start_ns = start_ns;
 	return p;
 }
 
@@ -233,6 +253,28 @@ void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exi
 		p->oom_victim = true;
 		p->oom = OOM_LEVEL_UNKNOWN;
 	}
+}
+
+static enum disposition disposition_by(const struct obs_look *look, uint32_t number)
+{
+	uint64_t bit = 1ULL << (number - 1);
+
+	if (look->blocked & bit)
+		return DISPOSITION_BLOCKED;
+	if (look->ignored & bit)
+		return DISPOSITION_IGNORED;
+	return look->caught & bit ? DISPOSITION_HANDLER : DISPOSITION_DEFAULT;
+}
+
+void processes_looked_at(struct cgmap *map, struct stop *stop, const struct obs_look *look)
+{
+	struct process *p = want(map, stop, &look->proc);
+
+	/* Its end may have been recorded before the look at it was fed. */
+	if (!p || p->end_ns)
+		return;
+	p->parent_pid = look->parent_pid;
+	p->disposition = disposition_by(look, stop->request.number);
 }
 
 void processes_oom(struct cgmap *map, struct stop *stop, const struct graced_proc *victim,

@@ -18,14 +18,15 @@
 
 struct process {
 	struct graced_proc proc;  /* pid 0: none */
-	uint32_t parent_pid;	  /* at its end; 0: not known */
+	uint32_t parent_pid;	  /* at its end, or when it was looked at; 0: not known */
 	struct stop_signal asked; /* the first stop signal to it in this stop */
 	struct stop_signal fatal; /* the last signal to it that is fatal by default */
 	bool oom_victim;
-	enum oom_level oom; /* UNKNOWN until it is known */
-	uint64_t end_ns;    /* 0: it lives, or its end was not seen */
-	uint32_t status;    /* raw wait status */
-	bool entered;	    /* by exec or the like: its parent was outside at its end */
+	enum oom_level oom;	      /* UNKNOWN until it is known */
+	uint64_t end_ns;	      /* 0: it lives, or its end was not seen */
+	uint32_t status;	      /* raw wait status */
+	bool entered;		      /* by exec or the like: its parent was outside at its end */
+	enum disposition disposition; /* of the stop signal, when it was looked at */
 };
 
 struct processes {
@@ -38,11 +39,16 @@ struct processes {
 	uint64_t missed_ns;   /* when that was found to have grown; 0: never */
 };
 
+/* Whether both are of one process: what /proc says of its start is cut to the tick. */
+bool process_is_same(const struct graced_proc *a, const struct graced_proc *b);
+
 /* A signal to one of them, its sender judged; asks: to stop. Takes over sender's reference. */
 void processes_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			 uint64_t at_ns, bool asks, struct sender *sender);
 void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exit *exit,
 		      uint64_t at_ns);
+/* It lives, in a stop that was asked for. */
+void processes_looked_at(struct cgmap *map, struct stop *stop, const struct obs_look *look);
 void processes_oom(struct cgmap *map, struct stop *stop, const struct graced_proc *victim,
 		   enum oom_level level);
 /* How many records of them were not made by then; an exit's record says that. */

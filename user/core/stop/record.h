@@ -16,6 +16,7 @@
 #include "core/stop/grace.h"
 #include "core/stop/outcome.h"
 #include "core/stop/unheard.h"
+#include "core/waits/waits.h"
 #include "core/words/words.h"
 
 #define RECORD_ID_SIZE 192
@@ -186,7 +187,11 @@ struct record_stop {
 	const struct record_member *processes; /* init first; none where only init is known */
 	size_t n_processes;
 	uint32_t processes_other; /* known, and not listed */
-	uint32_t cut;		  /* how many of them were */
+	uint32_t processes_gaps;  /* bits 1 << enum list_gap */
+	uint32_t looks;		  /* at what the stop waited for */
+	const struct wait *waited_for;
+	size_t n_waited_for;
+	uint32_t cut; /* how many of them were */
 	uint64_t collateral_kills;
 	uint64_t oom_kills;
 	bool oom_kills_unknown; /* more may have gone unseen, and no gap says so */

@@ -48,6 +48,7 @@ struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct s
 	asked_forget(map, &stop->request);
 	asked_forget_aside(map, stop);
 	processes_forget(map, stop);
+	stop->waits = waits_free(stop->waits);
 	asked_forget(map, &stop->kill);
 	cgnode_unref(map, stop->node);
 	free(stop);
@@ -76,6 +77,7 @@ void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *
 	asked_forget(map, &stop->request);
 	asked_forget_aside(map, stop);
 	processes_forget(map, stop);
+	stop->waits = waits_free(stop->waits);
 	asked_forget(map, &stop->kill);
 	*stop = (struct stop){
 		.state = state,
@@ -135,6 +137,7 @@ void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
 	from->request.sender.node = from->kill.sender.node = NULL;
 	from->aside = NULL;
 	from->processes = NULL;
+	from->waits = NULL;
 	from->state = STOP_IDLE;
 	stop_begin(map, from, &life.init, from->rank);
 	from->there = false;
@@ -344,6 +347,8 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 		return;
 	asked_forget(map, &stop->request);
 	stop->request_sigs = 0;
+	stop->waits = waits_free(stop->waits);
+	stop->looks = 0;
 	stop->deaf = false;
 	stop->hearing = 0;
 	stop->given_ns = 0;

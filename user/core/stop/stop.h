@@ -13,6 +13,7 @@
 #include "core/stop/grace.h"
 #include "core/stop/sender.h"
 #include "core/stop/unheard.h"
+#include "core/waits/waits.h"
 
 enum stop_state {
 	STOP_IDLE, /* no init is known */
@@ -125,6 +126,7 @@ struct stop {
 	struct stop_signal request;
 	struct stop_aside *aside;    /* owned; NULL: there is none */
 	struct processes *processes; /* those beside init, owned; NULL: none is known */
+	struct waits *waits;	     /* what it waited for, owned; NULL: it was not looked at */
 	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
 	uint64_t unsure_from;  /* bits n-1: of before the restart, so that it may not be the last */
@@ -144,6 +146,8 @@ struct stop {
 	bool kept;	      /* it was, and init was not found since */
 	struct deadline wake; /* lapse, or the bound on waiting */
 	uint64_t gone_ns; /* since when its cgroup is gone while its verdict or reap is due; 0: not */
+	uint32_t looks;	  /* that were asked for, before the kill */
+	bool looked_late;	/* ... and after it */
 	struct stop *next_over; /* of those that end with this step */
 };
 

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ static inline void cleanup_close(int *fd)
 }
 
 DEFINE_CLEANUP(DIR *, closedir);
+DEFINE_CLEANUP(FILE *, fclose);
 
 /* All of it, from that offset on. 0 or -errno, with a part of it there. */
 int fd_write_full(int fd, const char *data, size_t size, off_t at);

@@ -42,7 +42,7 @@ int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret)
 	const char *open = memchr(text, '(', len), *close = memrchr(text, ')', len);
 	struct procfs_stat stat = {};
 	char rest[1024];
-	uint64_t ticks;
+	uint64_t ticks, user, system;
 	size_t n;
 
 	if (!open || !close || close < open)
@@ -53,13 +53,15 @@ int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret)
 	memcpy(rest, close + 1, n);
 	rest[n] = 0;
 	if (sscanf(rest,
-		   " %c %" SCNu32 " %" SCNu32 " %*d %*d %*d %" SCNu32
-		   " %*u %*u %*u %*u %*u %*u %*d %*d"
+		   " %c %" SCNu32 " %" SCNu32 " %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64
+		   " %" SCNu64 " %*d %*d"
 		   " %*d %*d %*d %*d %" SCNu64 " %*u %*d %*u %" SCNu64,
-		   &stat.state, &stat.ppid, &stat.pgrp, &stat.flags, &ticks, &stat.code) != 6)
+		   &stat.state, &stat.ppid, &stat.pgrp, &stat.flags, &user, &system, &ticks,
+		   &stat.code) != 8)
 		return -EBADMSG;
 	if (ticks > UINT64_MAX / TICK_NS)
 		return -EBADMSG;
+	stat.cpu_ns = (user + system) * TICK_NS;
 	stat.start_ns = ticks * TICK_NS;
 	copy_name(stat.comm, open + 1, (size_t)(close - open - 1));
 	*ret = stat;

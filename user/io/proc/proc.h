@@ -23,6 +23,7 @@ struct procfs_stat {
 	uint32_t pgrp;
 	uint32_t flags;	   /* PF_... of the leader */
 	uint64_t start_ns; /* CLOCK_BOOTTIME, cut to the clock tick (10 ms) */
+	uint64_t cpu_ns;   /* user and system time of all threads, likewise */
 	/* Where its program's code begins; 0: it has none, or that is being mapped; 1: it may not
 	 * be read. */
 	uint64_t code;

@@ -136,8 +136,6 @@ bool host_in_initial_timens(void)
 	return stat("/proc/self/ns/time", &st) < 0 || st.st_ino == INITIAL_TIMENS_INODE;
 }
 
-DEFINE_CLEANUP(FILE *, fclose);
-
 #define ROOT_MOUNT_MAX 512
 
 /* "254:0 /": the device that is mounted at /, and which directory of it. The last of several mounts

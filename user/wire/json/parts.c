@@ -14,6 +14,8 @@ WORDS(qos, cgpath_qos, enum cgpath_qos, CGPATH_QOS_BESTEFFORT + 1)
 WORDS(container_kind, record_container_kind, enum record_container_kind, CONTAINER_KIND_PROCESS + 1)
 WORDS(sender_kind, sender_kind, enum sender_kind, SENDER_UNKNOWN)
 WORDS(result, record_result, int32_t, RESULT_UNKNOWN + 1)
+WORDS(wait_for, wait_for, enum wait_for, WAIT_FOR_COUNT)
+WORDS(look_call, look_call, enum look_call, LOOK_CALL_COUNT)
 
 /* Its name is "unknown" elsewhere; here what is not known is null. */
 static const char *runtime_word(unsigned int runtime)
@@ -196,5 +198,31 @@ struct evidence {
 const struct member parts_evidence[] = {
 	DERIVED(struct evidence, "complete", gaps, write_complete),
 	BITS(struct evidence, "gaps", gaps, gap, FIELD("GRACED_GAPS")),
+	MEMBERS_END,
+};
+
+/* --- what a stop waited for ------------------------------------------------------------------- */
+
+static const struct member peer[] = {
+	UINT(struct wait, "pid", peer_pid),
+	CHARS(struct wait, "comm", peer_comm, OPTIONAL),
+	MEMBERS_END,
+};
+
+const struct member parts_wait[] = {
+	WORD(struct wait, "what", what, wait_for),
+	UINT(struct wait, "at_boot_ns", at_ns, OPTIONAL),
+	UINT(struct wait, "looks", looks),
+	UINT(struct wait, "pid", pid, OPTIONAL),
+	UINT(struct wait, "ns_pid", ns_pid, OPTIONAL),
+	CHARS(struct wait, "comm", comm, OPTIONAL),
+	WORD(struct wait, "call", call, look_call),
+	CHARS(struct wait, "wchan", wchan, OPTIONAL),
+	CHARS(struct wait, "file", file, OPTIONAL),
+	WITHIN("peer", peer, UNLESS(struct wait, peer_pid, 0)),
+	UINT(struct wait, "port", port, OPTIONAL),
+	UINT(struct wait, "count", count, OPTIONAL),
+	UINT(struct wait, "limit", limit, OPTIONAL),
+	UINT(struct wait, "time_ns", time_ns, OPTIONAL),
 	MEMBERS_END,
 };

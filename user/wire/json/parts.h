@@ -15,6 +15,7 @@ extern const struct member parts_sender[];    /* of struct record_sender */
 extern const struct member parts_sigref[];    /* of struct record_sigref */
 extern const struct member parts_exited[];    /* of struct record_exit */
 extern const struct member parts_grace[];     /* of struct grace */
+extern const struct member parts_wait[];      /* of struct wait */
 extern const struct member parts_evidence[];  /* of a uint32_t: bits 1 << enum gap */
 
 bool parts_has_grace(const struct member *m, const void *object);

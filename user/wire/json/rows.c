@@ -39,6 +39,7 @@ WORDS(journal, boot_journal, enum boot_journal, BOOT_JOURNAL_COUNT)
 WORDS(ended_by, ended_by, enum ended_by, ENDED_COUNT)
 WORDS(via, via_how, enum via_how, VIA_COUNT)
 WORDS(disposition, disposition, enum disposition, DISPOSITION_COUNT)
+WORDS(list_gap, list_gap, enum list_gap, LIST_GAP_COUNT)
 
 static const char *phase_word(unsigned int phase)
 {
@@ -246,6 +247,10 @@ static const struct member stopped[] = {
 	     COUNTED(struct record_stop, n_processes), .n = RECORD_MEMBERS,
 	     POINTED(struct record_member)),
 	UINT(struct record_stop, "processes_other", processes_other),
+	BITS(struct record_stop, "processes_gaps", processes_gaps, list_gap),
+	UINT(struct record_stop, "looks", looks),
+	LIST(struct record_stop, "waited_for", waited_for, parts_wait,
+	     COUNTED(struct record_stop, n_waited_for), .n = WAITS_MAX, POINTED(struct wait)),
 	WITHIN("stages", stages),
 	EVIDENCE(struct record_stop, gaps),
 	MEMBERS_END,

@@ -3,6 +3,7 @@
 #include "wire/kernel/proc_signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -166,6 +167,63 @@ bool procsig_awaits_signal(const struct procsig_call *call, uint64_t *ret_set)
 	default:
 		return false;
 	}
+}
+
+static bool is_lock(uint64_t command)
+{
+	return command == F_SETLKW || command == F_OFD_SETLKW;
+}
+
+enum look_call procsig_call_kind(const struct procsig_call *call)
+{
+	static const struct {
+		int64_t number;
+		enum look_call kind;
+	} kinds[] = {
+		{SYS_read, LOOK_CALL_READ},
+		{SYS_readv, LOOK_CALL_READ},
+		{SYS_pread64, LOOK_CALL_READ},
+		{SYS_recvfrom, LOOK_CALL_READ},
+		{SYS_recvmsg, LOOK_CALL_READ},
+		{SYS_write, LOOK_CALL_WRITE},
+		{SYS_writev, LOOK_CALL_WRITE},
+		{SYS_pwrite64, LOOK_CALL_WRITE},
+		{SYS_sendto, LOOK_CALL_WRITE},
+		{SYS_sendmsg, LOOK_CALL_WRITE},
+		{SYS_sendfile, LOOK_CALL_WRITE},
+		{SYS_splice, LOOK_CALL_WRITE},
+		{SYS_fsync, LOOK_CALL_SYNC},
+		{SYS_fdatasync, LOOK_CALL_SYNC},
+		{SYS_flock, LOOK_CALL_LOCK},
+		{SYS_wait4, LOOK_CALL_CHILD},
+		{SYS_waitid, LOOK_CALL_CHILD},
+		{SYS_rt_sigtimedwait, LOOK_CALL_SIGNAL},
+		{SYS_rt_sigsuspend, LOOK_CALL_SIGNAL},
+		{SYS_ppoll, LOOK_CALL_POLL},
+		{SYS_pselect6, LOOK_CALL_POLL},
+		{SYS_epoll_pwait, LOOK_CALL_POLL},
+#ifdef SYS_poll
+		{SYS_poll, LOOK_CALL_POLL},
+		{SYS_select, LOOK_CALL_POLL},
+		{SYS_epoll_wait, LOOK_CALL_POLL},
+		{SYS_pause, LOOK_CALL_SIGNAL},
+#endif
+		{SYS_futex, LOOK_CALL_FUTEX},
+		{SYS_nanosleep, LOOK_CALL_SLEEP},
+		{SYS_clock_nanosleep, LOOK_CALL_SLEEP},
+		{SYS_connect, LOOK_CALL_CONNECT},
+		{SYS_accept, LOOK_CALL_ACCEPT},
+		{SYS_accept4, LOOK_CALL_ACCEPT},
+	};
+
+	if (!call->sleeps)
+		return LOOK_CALL_NONE;
+	if (call->number == SYS_fcntl && is_lock(call->args[1]))
+		return LOOK_CALL_LOCK;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].number == call->number)
+			return kinds[i].kind;
+	return LOOK_CALL_OTHER;
 }
 
 bool procsig_awaits_child(const struct procsig_call *call)

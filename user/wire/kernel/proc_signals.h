@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/words/words.h"
+
 /* What /proc/PID/status or /proc/PID/task/TID/status shows. */
 struct procsig_status {
 	char state; /* 'R', 'S', 'T', 'Z' ... */
@@ -41,6 +43,9 @@ int procsig_parse_call(const char *text, size_t len, struct procsig_call *ret);
  * memory: PROCSIG_SET_BYTES of it, lowest signal first. */
 #define PROCSIG_SET_BYTES 8
 bool procsig_awaits_signal(const struct procsig_call *call, uint64_t *ret_set);
+
+/* Which kind it is, by its number in our own ABI; another's is LOOK_CALL_OTHER at best. */
+enum look_call procsig_call_kind(const struct procsig_call *call);
 
 /* wait4 or waitid. */
 bool procsig_awaits_child(const struct procsig_call *call);

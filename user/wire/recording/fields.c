@@ -126,6 +126,41 @@ static const struct rec_field PROBE[] = {
 	PROC("holder_parent_", probe.holder_parent),
 };
 
+static const struct rec_field LOOK[] = {
+	UINT("id", look.id),
+	PROC("", look.proc),
+	UINT("tid", look.tid),
+	UINT("parent_pid", look.parent_pid),
+	UINT("state", look.state),
+	UINT("cpu_ns", look.cpu_ns),
+	UINT("ignored", look.ignored),
+	UINT("caught", look.caught),
+	UINT("blocked", look.blocked),
+	BOOL("waits", look.waits),
+	UINT("call", look.call),
+	STRING("wchan", look.wchan),
+	STRING("file", look.file),
+	UINT("reader_pid", look.reader_pid),
+	STRING("reader_comm", look.reader_comm),
+	UINT("tracer_pid", look.tracer_pid),
+	UINT("clients", look.clients),
+	UINT("port", look.port),
+};
+
+static const struct rec_field LOOKED[] = {
+	UINT("id", looked.id),
+	UINT("begin_ns", looked.begin_ns),
+	BOOL("failed", looked.failed),
+	BOOL("more", looked.more),
+	BOOL("waits", looked.waits),
+	BOOL("frozen", looked.frozen),
+	UINT("throttled_ns", looked.figures.throttled_ns),
+	UINT("forks_failed", looked.figures.forks_failed),
+	UINT("memory_stalled_ns", looked.figures.memory_stalled_ns),
+	UINT("io_stalled_ns", looked.figures.io_stalled_ns),
+	UINT("pids_max", looked.figures.pids_max),
+};
+
 static const struct rec_field NO_INIT[] = {
 	UINT("id", no_init.id),
 };
@@ -565,6 +600,8 @@ const struct rec_layout rec_layouts[OBS_TYPE_COUNT] = {
 	[OBS_SHUTDOWN] = LAYOUT("shutdown", SHUTDOWN, shutdown),
 	[OBS_VOLUME] = LAYOUT("volume", VOLUME, volume),
 	[OBS_SHUTDOWN_RULE] = LAYOUT("shutdown_rule", SHUTDOWN_RULE, shutdown_rule),
+	[OBS_LOOK] = LAYOUT("look", LOOK, look),
+	[OBS_LOOKED] = LAYOUT("looked", LOOKED, looked),
 	[OBS_KEPT] = LAYOUT("kept", KEPT, kept),
 	[OBS_KEPT_CGROUP] =
 		PATH_LAYOUT("kept_cgroup", KEPT_CGROUP, kept_cgroup, struct kept_cgroup),

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/proc/look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "io/files/fd.h"
+#include "io/proc/proc.h"
+#include "wire/kernel/net_table.h"
+#include "wire/kernel/proc_signals.h"
+
+/* Files of a process that are looked at. */
+#define FILES_MAX	256
+/* Lines of a table of sockets, and connections that are kept. */
+#define LINES_MAX	65536
+#define CLIENTS_MAX	4096
+/* Ports from there on are given to sockets that connect (net.ipv4.ip_local_port_range). */
+#define FIRST_EPHEMERAL 32768
+
+struct client {
+	uint64_t inode;
+	uint32_t port;
+	bool sure; /* it is known to be one without a port that is listened at */
+};
+
+struct look_net {
+	unsigned int read; /* how many tables */
+	size_t n;
+	struct client clients[CLIENTS_MAX];
+	bool listens[UINT16_MAX + 1];
+};
+
+/* --- connections ------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	bool (*parse)(const char *line, struct net_socket *ret);
+} tables[] = {{"tcp", net_parse_tcp}, {"tcp6", net_parse_tcp}, {"unix", net_parse_unix}};
+
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+/* A connection has the port of the socket that listens, or one that no socket gets by connecting:
+ * the one that listened may be closed by now. */
+static void take_socket(struct look_net *net, const struct net_socket *s)
+{
+	if (s->listens)
+		net->listens[s->port & UINT16_MAX] = true;
+	if (!s->is_established || net->n == CLIENTS_MAX)
+		return;
+	if (s->port || s->is_accepted)
+		net->clients[net->n++] = (struct client){
+			.inode = s->inode,
+			.port = s->port & UINT16_MAX,
+			.sure = s->port < FIRST_EPHEMERAL,
+		};
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct client *x = a, *y = b;
+
+	return x->inode < y->inode ? -1 : x->inode > y->inode;
+}
+
+/* Leaves those that came. */
+static void sort_out(struct look_net *net)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < net->n; i++)
+		if (net->clients[i].sure || net->listens[net->clients[i].port])
+			net->clients[n++] = net->clients[i];
+	net->n = n;
+	qsort(net->clients, net->n, sizeof(*net->clients), by_inode);
+}
+
+struct look_net *look_net_new(void)
+{
+	return calloc(1, sizeof(struct look_net));
+}
+
+bool look_net_step(struct look_net *net, pid_t pid)
+{
+	_cleanup_(cleanup_fclose) FILE *file = NULL;
+	struct net_socket s;
+	char line[512];
+
+	snprintf(line, sizeof(line), "/proc/%d/net/%s", pid, tables[net->read].name);
+	file = fopen(line, "re");
+	for (int i = 0; file && i < LINES_MAX && fgets(line, sizeof(line), file); i++)
+		if (tables[net->read].parse(line, &s))
+			take_socket(net, &s);
+	if (++net->read < TABLES)
+		return true;
+	sort_out(net);
+	return false;
+}
+
+struct look_net *look_net_free(struct look_net *net)
+{
+	free(net);
+	return NULL;
+}
+
+/* --- files ------------------------------------------------------------------------------------- */
+
+/* False ends the walk. */
+typedef bool (*file_fn)(void *userdata, int files, const char *number, const char *target);
+
+static void each_file(pid_t pid, file_fn fn, void *userdata)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	char path[64], target[LOOK_FILE_SIZE];
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	if (fd_opendir(AT_FDCWD, path, &dir) < 0)
+		return;
+	for (int i = 0; i < FILES_MAX && (entry = readdir(dir)); i++) {
+		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		target[n > 0 ? n : 0] = '\0';
+		if (n > 0 && !fn(userdata, dirfd(dir), entry->d_name, target))
+			return;
+	}
+}
+
+static bool is_no_socket(void *userdata, int files, const char *number, const char *target)
+{
+	bool *found = userdata;
+
+	(void)files;
+	(void)number;
+	*found = strncmp(target, "socket:", 7) == 0;
+	return !*found;
+}
+
+bool look_has_socket(pid_t pid)
+{
+	bool found = false;
+
+	each_file(pid, is_no_socket, &found);
+	return found;
+}
+
+struct client_search {
+	const struct look_net *net;
+	struct obs_look *look;
+};
+
+static bool count_client(void *userdata, int files, const char *number, const char *target)
+{
+	struct client_search *search = userdata;
+	const struct look_net *net = search->net;
+	struct client key = {};
+	const struct client *found;
+
+	(void)files;
+	(void)number;
+	if (sscanf(target, "socket:[%" SCNu64 "]", &key.inode) != 1)
+		return true;
+	found = bsearch(&key, net->clients, net->n, sizeof(key), by_inode);
+	if (found && !search->look->clients++)
+		search->look->port = found->port;
+	return true;
+}
+
+void look_clients(const struct look_net *net, struct obs_look *look)
+{
+	struct client_search search = {net, look};
+
+	if (net && net->n)
+		each_file((pid_t)look->proc.pid, count_client, &search);
+}
+
+struct reader_search {
+	pid_t pid;
+	const char *pipe;
+	bool found;
+};
+
+/* "flags:" of /proc/PID/fdinfo/FD, in octal. */
+static bool is_for_reading(pid_t pid, const char *number)
+{
+	char path[64], text[512];
+	const char *flags;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.16s", pid, number);
+	if (fd_read_into(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	flags = strstr(text, "flags:");
+	return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_ACCMODE) == O_RDONLY;
+}
+
+static bool is_read_end(void *userdata, int files, const char *number, const char *target)
+{
+	struct reader_search *search = userdata;
+
+	(void)files;
+	search->found = strcmp(target, search->pipe) == 0 && is_for_reading(search->pid, number);
+	return !search->found;
+}
+
+static void read_comm(pid_t pid, char ret[static GRACED_COMM_LEN])
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	n = fd_read_into(AT_FDCWD, path, ret, GRACED_COMM_LEN);
+	ret[n > 0 ? strcspn(ret, "\n") : 0] = '\0';
+}
+
+void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
+{
+	if (look->call != LOOK_CALL_WRITE || strncmp(look->file, "pipe:", 5) != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct reader_search search = {pids[i], look->file, false};
+
+		each_file(pids[i], is_read_end, &search);
+		if (!search.found)
+			continue;
+		look->reader_pid = (uint32_t)pids[i];
+		read_comm(pids[i], look->reader_comm);
+		return;
+	}
+}
+
+/* --- processes and threads --------------------------------------------------------------------- */
+
+static int read_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
+{
+	char path[64], text[2048];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	return n < 0 ? (int)n : procfs_parse_stat(text, (size_t)n, ret);
+}
+
+static bool has_ended(const struct procfs_stat *stat)
+{
+	return stat->state == 'Z' || stat->state == 'X';
+}
+
+/* A leader may have ended before its threads. */
+int look_process(pid_t pid, uint64_t cgroup_id, struct obs_look *ret)
+{
+	struct procsig_status status;
+	struct procfs_proc proc;
+	struct procfs_stat stat;
+	int r = procfs_read(pid, cgroup_id, &proc);
+
+	if (r < 0)
+		return r;
+	if (proc.exiting || procfs_sig_status(pid, &status) < 0 || read_stat(pid, pid, &stat) < 0)
+		return -ESRCH;
+	*ret = (struct obs_look){
+		.proc = proc.proc,
+		.parent_pid = proc.ppid,
+		.state = (unsigned char)stat.state,
+		.cpu_ns = stat.cpu_ns,
+		.ignored = status.ignored,
+		.caught = status.caught,
+		.blocked = status.blocked,
+	};
+	return 0;
+}
+
+static void read_wchan(const char *dir, char ret[static LOOK_WCHAN_SIZE])
+{
+	char path[96];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/wchan", dir);
+	n = fd_read_into(AT_FDCWD, path, ret, LOOK_WCHAN_SIZE);
+	if (n <= 0 || ret[0] == '0')
+		ret[0] = '\0';
+}
+
+/* Of a call whose first argument is a descriptor. */
+static void read_file(const char *dir, uint64_t number, char ret[static LOOK_FILE_SIZE])
+{
+	char path[96];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/fd/%" PRIu64, dir, number);
+	n = readlink(path, ret, LOOK_FILE_SIZE - 1);
+	ret[n > 0 ? n : 0] = '\0';
+}
+
+static bool is_about_a_file(enum look_call call)
+{
+	return call == LOOK_CALL_READ || call == LOOK_CALL_WRITE || call == LOOK_CALL_SYNC ||
+	       call == LOOK_CALL_LOCK;
+}
+
+static uint32_t read_tracer(const char *dir)
+{
+	char path[96], text[8192];
+	const char *line;
+
+	snprintf(path, sizeof(path), "%s/status", dir);
+	if (fd_read_into(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	line = strstr(text, "\nTracerPid:");
+	return line ? (uint32_t)strtoul(line + strlen("\nTracerPid:"), NULL, 10) : 0;
+}
+
+bool look_thread(pid_t pid, pid_t tid, struct obs_look *ret)
+{
+	struct procsig_call call;
+	struct procfs_stat stat;
+	char dir[64], path[96], text[512];
+	ssize_t n;
+
+	snprintf(dir, sizeof(dir), "/proc/%d/task/%d", pid, tid ? tid : pid);
+	if (read_stat(pid, tid ? tid : pid, &stat) < 0 || has_ended(&stat))
+		return false;
+	ret->tid = (uint32_t)tid;
+	ret->state = (unsigned char)stat.state;
+	ret->call = LOOK_CALL_NONE;
+	ret->file[0] = '\0';
+	read_wchan(dir, ret->wchan);
+	ret->tracer_pid = stat.state == 't' ? read_tracer(dir) : 0;
+	snprintf(path, sizeof(path), "%s/syscall", dir);
+	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	if (n < 0 || procsig_parse_call(text, (size_t)n, &call) < 0)
+		return true;
+	ret->call = procsig_call_kind(&call);
+	if (is_about_a_file((enum look_call)ret->call))
+		read_file(dir, call.args[0], ret->file);
+	return true;
+}
+
+size_t look_threads(pid_t pid, pid_t ret[static LOOK_THREADS])
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	char path[64];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if (fd_opendir(AT_FDCWD, path, &dir) < 0)
+		return 0;
+	while (n < LOOK_THREADS && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && tid != pid)
+			ret[n++] = tid;
+	}
+	return n;
+}

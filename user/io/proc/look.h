@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the processes of a container wait for, as /proc shows it. Nothing here waits for a process,
+ * for the memory of one or for a file system: of a file only the name is read.
+ */
+#ifndef IO_PROC_LOOK_H
+#define IO_PROC_LOOK_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "core/facts/look.h"
+
+/*
+ * The connections that came to the sockets of a net namespace. Each of its tables is a step: the
+ * kernel walks all connections of the host for one, which takes 5 ms and more.
+ */
+struct look_net;
+
+/* NULL: out of memory. */
+struct look_net *look_net_new(void);
+/* Reads the next table of the namespace of pid. False: all were read. */
+bool look_net_step(struct look_net *net, pid_t pid);
+struct look_net *look_net_free(struct look_net *net);
+
+/*
+ * The leader of a process: what every look has. -ESRCH: it is gone, or a zombie. ret->id and
+ * ret->waits are left to the caller.
+ */
+int look_process(pid_t pid, uint64_t cgroup_id, struct obs_look *ret);
+
+/* Where one of its threads sleeps; tid 0: the leader. False: it is gone. */
+bool look_thread(pid_t pid, pid_t tid, struct obs_look *ret);
+/* The threads beside the leader, at most LOOK_THREADS. How many. */
+size_t look_threads(pid_t pid, pid_t ret[static LOOK_THREADS]);
+
+/* Whether one of its first files is a socket. */
+bool look_has_socket(pid_t pid);
+
+/* The connections that it holds, as far as its first files show. */
+void look_clients(const struct look_net *net, struct obs_look *look);
+
+/* Which of these processes reads the pipe that it writes to. */
+void look_reader(const pid_t *pids, size_t n, struct obs_look *look);
+
+#endif
