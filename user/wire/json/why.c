@@ -2,7 +2,7 @@
 #include "wire/json/why.h"
 
 #include "base/cleanup.h"
-#include "core/stop/story.h"
+#include "core/story/story.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 

@@ -8,7 +8,7 @@
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "core/stop/story.h"
+#include "core/story/story.h"
 #include "wire/text/wrap.h"
 
 #define INDENT	  2

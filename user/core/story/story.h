@@ -4,8 +4,8 @@
  * happened in its order, and what to do about it. Processes are written NAME[PID], with the pid
  * that they have in their container; names are made printable.
  */
-#ifndef CORE_STOP_STORY_H
-#define CORE_STOP_STORY_H
+#ifndef CORE_STORY_STORY_H
+#define CORE_STORY_STORY_H
 
 #include "base/buf.h"
 #include "core/stop/record.h"
