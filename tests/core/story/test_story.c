@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "core/stop/advice.h"
-#include "core/story/story.h"
+#include "core/story/part.h"
 #include "lib/claim.h"
 
 #define MS	 UINT64_C(1000000)
@@ -456,7 +456,7 @@ static void each_reason_has_words(void **state)
 
 static void assert_events(const struct record_stop *stop, const char *const *want, size_t n)
 {
-	struct story_event events[STORY_EVENTS];
+	struct story_event events[STORY_LINES];
 	_cleanup_(buf_free) struct buf out = {};
 	size_t more;
 
@@ -618,7 +618,7 @@ static void of_many_processes_those_that_were_cut_are_kept(void **state)
 	struct record_stop stop = {STOP(GRACEFUL, STOP_SIGNAL, CODE(0)),
 				   .stop_signal = SENT(15, 0, 0), .processes = list,
 				   .n_processes = LEN(list), .empty_ns = IN(3 * S)};
-	struct story_event events[STORY_EVENTS];
+	struct story_event events[STORY_LINES];
 	size_t more, cut = 0, n;
 
 	for (uint32_t i = 1; i < LEN(list); i++)
@@ -628,10 +628,10 @@ static void of_many_processes_those_that_were_cut_are_kept(void **state)
 			.cut = i > 11,
 		};
 	n = story_events(&stop, events, &more);
-	assert_int_equal(n, STORY_EVENTS);
-	assert_int_equal(more, 15 + 3 - STORY_EVENTS);
+	assert_int_equal(n, STORY_LINES);
+	assert_int_equal(more, 15 + 3 - STORY_LINES);
 	for (size_t i = 0; i < n; i++) {
-		cut += events[i].what == STORY_ENDED && list[events[i].index].cut;
+		cut += events[i].what == STORY_END && list[events[i].index].cut;
 		assert_true(!i || events[i].at_ns >= events[i - 1].at_ns);
 	}
 	assert_int_equal(cut, 4);

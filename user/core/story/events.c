@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/story/phrase.h"
-#include "core/story/story.h"
+#include "core/story/part.h"
 
 /* --- what happened ----------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static unsigned int worth(const struct record_stop *stop, const struct story_eve
 {
 	const struct record_member *m = stop->processes + event->index;
 
-	if (event->what != STORY_PASSED && event->what != STORY_ENDED)
+	if (event->what != STORY_PASSED && event->what != STORY_END)
 		return 2;
 	return m->cut || (stop->via.process.pid && m->process.pid == stop->via.process.pid);
 }
@@ -72,11 +72,11 @@ static void add_of_processes(struct events *e, const struct record_stop *stop)
 		if (m->asked.number)
 			add_at(e, m->asked.at_ns, STORY_PASSED, i);
 		if (m->exit.known)
-			add_at(e, m->exit.at_ns, STORY_ENDED, i);
+			add_at(e, m->exit.at_ns, STORY_END, i);
 	}
 }
 
-size_t story_events(const struct record_stop *stop, struct story_event ret[STORY_EVENTS],
+size_t story_events(const struct record_stop *stop, struct story_event ret[STORY_LINES],
 		    size_t *ret_more)
 {
 	struct events e = {};
@@ -89,8 +89,8 @@ size_t story_events(const struct record_stop *stop, struct story_event ret[STORY
 		add_at(&e, stop->exit.at_ns, STORY_EXITED, 0);
 	add_at(&e, stop->empty_ns, STORY_EMPTIED, 0);
 	qsort(e.list, e.n, sizeof(*e.list), by_time);
-	*ret_more = e.n > STORY_EVENTS ? e.n - STORY_EVENTS : 0;
-	while (e.n > STORY_EVENTS) {
+	*ret_more = e.n > STORY_LINES ? e.n - STORY_LINES : 0;
+	while (e.n > STORY_LINES) {
 		size_t at = least(stop, &e);
 
 		memmove(e.list + at, e.list + at + 1, (--e.n - at) * sizeof(*e.list));
@@ -242,7 +242,7 @@ void story_add_event(struct buf *out, const struct record_stop *stop,
 	case STORY_KILLED:
 		add_kill(out, stop);
 		break;
-	case STORY_ENDED:
+	case STORY_END:
 		add_ended(out, stop, stop->processes + event->index);
 		break;
 	case STORY_EXITED:

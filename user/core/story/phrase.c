@@ -47,6 +47,18 @@ void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
 	buf_adds(out, duration_format(to_ns > from_ns ? to_ns - from_ns : 0, text));
 }
 
+void phrase_add_reason(struct buf *out, const struct record_stop *stop)
+{
+	const char *text = unheard_of_init(stop->reason);
+	size_t len = strcspn(text, "$");
+
+	buf_add(out, text, len);
+	if (!text[len])
+		return;
+	phrase_add_signal(out, stop->stop_signal.number);
+	buf_adds(out, text + len + 1);
+}
+
 /* --- senders ----------------------------------------------------------------------------------- */
 
 /* What the record has of the process that sent a signal beside its kind; NULL: nothing. */

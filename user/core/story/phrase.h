@@ -17,6 +17,9 @@ void phrase_add_signal(struct buf *out, uint32_t number);
 /* How long it is from one time to the other; 0 if that is the earlier one. */
 void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns);
 
+/* What an init does in place of acting on its stop signal: "ignores SIGTERM". */
+void phrase_add_reason(struct buf *out, const struct record_stop *stop);
+
 /* Who sent a signal, and where that is: "bash[4711] (on the host)". */
 void phrase_add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
 		       const struct record_process *process);

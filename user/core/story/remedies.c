@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What to do about a stop that did not go well. */
 #include "core/stop/advice.h"
-#include "core/story/story.h"
+#include "core/story/part.h"
 
 struct remedy {
 	bool (*applies)(const struct record_stop *stop);
@@ -136,33 +136,52 @@ static const struct remedy remedies[] = {
 	{is_failure, "See the program's own log: it ended by itself.", NULL},
 };
 
-static const char *page_of_unheard(enum unheard reason)
-{
-	static const char *const pages[UNHEARD_COUNT] = {
-		[UNHEARD_NO_HANDLER] = "a-handler-in-the-program",
-		[UNHEARD_IGNORED] = "ignored-or-blocked",
-		[UNHEARD_BLOCKED] = "ignored-or-blocked",
-		[UNHEARD_DEFAULT_IGNORE] = "stopsignal",
-		[UNHEARD_SHELL] = "exec-in-a-script",
-		[UNHEARD_TRAP] = "trap-and-wait",
-		[UNHEARD_CHILD_IGNORED] = "ignored-or-blocked",
-		[UNHEARD_RERAISED] = "node",
-	};
+#define WARNING(w) (AUDIT_REASON_COUNT + (w))
 
-	return (unsigned int)reason < UNHEARD_COUNT ? pages[reason] : NULL;
+/* Of topics of core/stop/advice. */
+static const char *const pages[ADVICE_TOPICS] = {
+	[AUDIT_SHIELD] = "a-handler-in-the-program",
+	[AUDIT_SIG_IGN] = "ignored-or-blocked",
+	[AUDIT_BLOCKED] = "ignored-or-blocked",
+	[AUDIT_BUSY] = "ignored-or-blocked",
+	[AUDIT_THREADS] = "ignored-or-blocked",
+	[AUDIT_DEFAULT_IGNORE] = "stopsignal",
+	[AUDIT_SUSPENDS] = "stopsignal",
+	[AUDIT_SHELL] = "exec-in-a-script",
+	[WARNING(AUDIT_SHELL_WAITS)] = "trap-and-wait",
+	[WARNING(AUDIT_CHILD_UNSIGNALLED)] = "exec-in-a-script",
+	[WARNING(AUDIT_CHILD_IGNORES)] = "ignored-or-blocked",
+	[WARNING(AUDIT_RERAISES)] = "node",
+	[WARNING(AUDIT_SHELL_BETWEEN)] = "exec-in-a-script",
+	[WARNING(AUDIT_SCRIPT_SHELL)] = "node",
+	[WARNING(AUDIT_NOT_AWAITED)] = "exec-in-a-script",
+	[WARNING(AUDIT_KILLED_SOON)] = "it-hears-and-takes-10-seconds-all-the-same",
+};
+
+bool story_remedy_of_audit(const struct audit_record *look, size_t index, const char **ret_text,
+			   const char **ret_page)
+{
+	for (unsigned int topic = 0; topic < ADVICE_TOPICS; topic++) {
+		if (!advice_is_trouble(topic) || !advice_applies(topic, look) || index--)
+			continue;
+		*ret_text = advice_remedy(topic);
+		*ret_page = pages[topic];
+		return true;
+	}
+	return false;
 }
 
 bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,
 		  const char **ret_page)
 {
-	const char *reason = advice_remedy(advice_of_unheard(stop->reason));
+	unsigned int topic = advice_of_unheard(stop->reason);
 
-	if (reason && !index) {
-		*ret_text = reason;
-		*ret_page = page_of_unheard(stop->reason);
+	if (topic < ADVICE_TOPICS && !index) {
+		*ret_text = advice_remedy(topic);
+		*ret_page = pages[topic];
 		return true;
 	}
-	index -= reason != NULL;
+	index -= topic < ADVICE_TOPICS;
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
 		if (!remedies[i].applies(stop) || index--)
 			continue;

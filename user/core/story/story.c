@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The sentence of each way to end. */
-#include "core/story/story.h"
+#include "core/story/part.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -295,19 +295,6 @@ static void add_ended_well(struct buf *out, const struct record_stop *stop)
 	add_ended_how(out, stop);
 }
 
-static void add_unheard(struct buf *out, const struct record_stop *stop)
-{
-	const char *text = unheard_of_init(stop->reason);
-	size_t len = strcspn(text, "$");
-
-	buf_addc(out, ' ');
-	buf_add(out, text, len);
-	if (!text[len])
-		return;
-	phrase_add_signal(out, stop->stop_signal.number);
-	buf_adds(out, text + len + 1);
-}
-
 static void add_heard(struct buf *out, const struct record_stop *stop)
 {
 	buf_adds(out, stop->deliver_ns ? " took " : " was sent ");
@@ -368,10 +355,12 @@ static void add_expired(struct buf *out, const struct record_stop *stop)
 	const struct record_sigref *kill = &stop->kill_signal;
 
 	phrase_add_init(out, stop);
-	if (stop->deaf || stop->reason)
-		add_unheard(out, stop);
-	else
+	if (stop->deaf || stop->reason) {
+		buf_addc(out, ' ');
+		phrase_add_reason(out, stop);
+	} else {
 		add_heard(out, stop);
+	}
 	buf_adds(out, "; ");
 	phrase_add_sender(out, stop, kill->known ? kill->sender.kind : SENDER_UNKNOWN,
 			  &kill->sender.process);

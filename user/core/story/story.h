@@ -1,44 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The story of a stop for people, from its record: what ended the container in one sentence, what
- * happened in its order, and what to do about it. Processes are written NAME[PID], with the pid
- * that they have in their container; names are made printable.
+ * The story of a stop for people: what ended the container in one sentence, what happened in its
+ * order, and what to do about it; of one that is under way, how it stands; and of a container that
+ * runs, what a stop would do. Processes are written NAME[PID], with the pid that they have in their
+ * container; names are made printable.
  */
 #ifndef CORE_STORY_STORY_H
 #define CORE_STORY_STORY_H
 
 #include "base/buf.h"
+#include "core/stop/audit_record.h"
 #include "core/stop/record.h"
 
-/* Events that a story has at most; what is left out is counted. */
-#define STORY_EVENTS 12
+/* Lines that a story has at most between its sentence and the remedies; others are counted. */
+#define STORY_LINES    12
+#define STORY_REMEDIES 8
 
-/* Adds a sentence or two, with a full stop. */
-void story_add_why(struct buf *out, const struct record_stop *stop);
-
-struct story_event {
-	uint64_t at_ns; /* CLOCK_BOOTTIME */
-	enum story_what {
-		STORY_ASKED,   /* a request to init, index of requests; past them: stop_signal */
-		STORY_PASSED,  /* a stop signal to another process, index of processes */
-		STORY_KILLED,  /* a SIGKILL to init */
-		STORY_ENDED,   /* a process ended, index of processes */
-		STORY_EXITED,  /* init ended */
-		STORY_EMPTIED, /* no process was left */
-	} what;
-	uint32_t index;
+struct story {
+	enum story_state state;
+	int64_t wall_ns; /* when it ended, or was looked at */
+	const char *id;	 /* of the stop; NULL: there is none */
+	const struct record_pod *pod;
+	const struct record_container *container;
+	enum outcome outcome; /* of STORY_ENDED, as the cause is */
+	enum cause cause;
+	enum audit_reason reason; /* of STORY_RUNNING */
+	uint32_t gaps;
+	struct buf sentence; /* or two, with a full stop */
+	struct story_line {
+		uint64_t at_ns;	 /* CLOCK_BOOTTIME; 0: it is so now */
+		struct buf text; /* without a full stop */
+	} lines[STORY_LINES];
+	size_t n_lines, more; /* so many more there are */
+	struct {
+		const char *text;
+		const char *page; /* the heading of docs/fix.md; NULL: none has more */
+	} remedies[STORY_REMEDIES];
+	size_t n_remedies;
 };
 
-/* The events of a stop in their order. *ret_more: how many more there are. */
-size_t story_events(const struct record_stop *stop, struct story_event ret[STORY_EVENTS],
-		    size_t *ret_more);
-/* Adds one of them in words, without a full stop. */
-void story_add_event(struct buf *out, const struct record_stop *stop,
-		     const struct story_event *event);
+/* Of a stop that is over. Each borrows from its records. */
+void story_of_stop(struct story *ret, const struct record *record);
 
-/* What to do, and the heading of docs/fix.md that has more (NULL: none). False: there is no index
- * like this. */
-bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,
-		  const char **ret_page);
+/* Of one that is under way: record is without outcome, cause and gaps. look: at the container now;
+ * NULL: it could not be looked at. */
+void story_of_stopping(struct story *ret, const struct record *record,
+		       const struct audit_record *look);
+
+/* Of a container that runs. pid: of a process that has to have its line; 0: none. daemon: one would
+ * know of a stop that is under way. */
+void story_of_running(struct story *ret, const struct audit_record *look, uint32_t pid,
+		      bool daemon);
+
+/* 0 or buf_error() of its texts. */
+int story_error(const struct story *story);
+void story_done(struct story *story);
+
+/* Adds the sentence alone, with a full stop. */
+void story_add_why(struct buf *out, const struct record_stop *stop);
 
 #endif
