@@ -229,51 +229,58 @@ static void assert_why(const struct stage *stage, const char *name, const char *
 	run_done(&result);
 }
 
+/* Ids that begin alike are one name. */
+#define ALIKE "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+
+static void start_alike(struct stage *stage, const char *leaf, const char *behaviour,
+			struct box *ret)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV(behaviour, "0"), .leaf = leaf};
+
+	assert_int_equal(box_start(&stage->tree, &spec, ret), 0);
+}
+
+static void end_box(struct box *box)
+{
+	struct proc_end end;
+
+	assert_int_equal(kill(box->init_pid, SIGKILL), 0);
+	assert_int_equal(proc_wait(&box->proc, &end), 0);
+	assert_int_equal(box_remove(box), 0);
+}
+
 static void test_why(void **state)
 {
 	struct stage *stage = *state;
 	struct run_result result;
-	struct proc_end end;
-	char number[16], again[128];
-	struct box box, beside;
+	struct box box, other;
+	char pid[16];
 
 	if (!stage)
 		skip();
-	assert_int_equal(box_start(&stage->tree, &(struct box_spec){.argv = BOX_ARGV("deaf", "0")},
-				   &box),
-			 0);
-	assert_int_equal(
-		box_start(&stage->tree,
-			  &(struct box_spec){.argv = BOX_ARGV("graceful", "0"), .pod_of = &box},
-			  &beside),
-		0);
-	snprintf(number, sizeof(number), "%d", box.init_pid);
-	assert_why(stage, box.id, "running", "SIGTERM would not end it: workload[1] has",
+	start_alike(stage, ALIKE "0", "deaf", &box);
+	snprintf(pid, sizeof(pid), "%d", box.init_pid);
+	assert_why(stage, ALIKE "0", "running", "SIGTERM would not end it: workload[1] has",
 		   "has no handler for SIGTERM");
-	assert_why(stage, number, "running", "SIGTERM would not end it: ", "workload[1] ");
+	assert_why(stage, pid, "running", "SIGTERM would not end it: ", "workload[1] ");
 	assert_int_equal(kill(box.init_pid, SIGTERM), 0);
-	assert_why(stage, box.id, "stopping", " sent SIGTERM to workload[1] ",
+	assert_why(stage, ALIKE, "stopping", " sent SIGTERM to workload[1] ",
 		   "still there: workload[1]");
-	assert_why(stage, number, "stopping", " never heard it. ", "still there: workload[1]");
-	assert_int_equal(kill(box.init_pid, SIGKILL), 0);
-	assert_int_equal(proc_wait(&box.proc, &end), 0);
-	assert_int_equal(box_remove(&box), 0);
-	snprintf(again, sizeof(again), "GRACED_CONTAINER_ID=%s", box.id);
-	json_decref(await_entries(again, 1));
-	assert_why(stage, box.id, "ended", " never heard it; ", "no process was left");
-	ask_why(stage, &result, "--utc", box.uid);
-	snprintf(again, sizeof(again), "\ngraced why --running %s says ", box.uid);
+	assert_why(stage, pid, "stopping", " never heard it. ", "still there: workload[1]");
+	end_box(&box);
+	json_decref(await_entries("GRACED_CONTAINER_ID=" ALIKE "0", 1));
+	start_alike(stage, ALIKE "1", "graceful", &other);
+	assert_why(stage, ALIKE, "ended", " never heard it; ", "no process was left");
+	ask_why(stage, &result, "--utc", ALIKE);
 	assert_non_null(strstr(result.out, "  killed (grace-expired)\n"));
 	assert_non_null(strstr(result.out, "\nRunning now by that name: "));
-	assert_non_null(strstr(result.out, again));
+	assert_non_null(strstr(result.out, "\ngraced why --running " ALIKE " says "));
 	run_done(&result);
-	ask_why(stage, &result, "--running", box.uid);
+	ask_why(stage, &result, "--running", ALIKE);
 	assert_non_null(strstr(result.out, "  running (handler)\nIt would act on SIGTERM: "));
 	assert_null(strstr(result.out, "no graced run"));
 	run_done(&result);
-	kill(beside.init_pid, SIGKILL);
-	proc_wait(&beside.proc, &end);
-	assert_int_equal(box_remove(&beside), 0);
+	end_box(&other);
 }
 
 /* Every stop and every step of a pod, and that graced attached. A pod that was empty late has

@@ -83,6 +83,26 @@ static void a_stop_that_is_under_way_says_how_it_stands(void **state)
 	}
 }
 
+static void a_signal_has_its_sentence(void **state)
+{
+	struct record_signal signal = {.number = 15,
+				       .target = APP,
+				       .sender = {.kind = SENDER_RUNTIME,
+						  .process = PROC(700, 700, "runc")}};
+	_cleanup_(buf_free) struct buf out = {};
+
+	story_add_signal(&out, &signal);
+	assert_string_equal(buf_str(&out),
+			    "runc[700] (the runtime) sent SIGTERM to app[1] (delivered).");
+	buf_reset(&out);
+	signal.reason = UNHEARD_SHELL;
+	story_add_signal(&out, &signal);
+	assert_string_equal(
+		buf_str(&out),
+		"runc[700] (the runtime) sent SIGTERM to app[1], which is a shell that never "
+		"heard SIGTERM and passes nothing on.");
+}
+
 /* --- what a stop would do ---------------------------------------------------------------------- */
 
 #define MAX 20
@@ -245,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("a stop that is under way says who asked, what became of it, and what is left",
 		      a_stop_that_is_under_way_says_how_it_stands),
+		CLAIM("a signal has its sentence", a_signal_has_its_sentence),
 		CLAIM("what a stop would do is a sentence", what_a_stop_would_do_is_a_sentence),
 		CLAIM("what one look cannot show is named", what_one_look_cannot_show_is_named),
 		CLAIM("of many processes those that a stop hurts are listed, and the one of interest",

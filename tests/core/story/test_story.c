@@ -200,8 +200,9 @@ static void each_kind_of_memory_has_its_sentence(void **state)
 static void what_was_not_seen_is_not_claimed(void **state)
 {
 	static const struct row rows[] = {
+		{{.process = APP}, "What ended app[1] was not seen."},
 		{{.process = APP, .stop_signal = SENT(15, 0, 0)},
-		 "What ended app[1] was not seen."},
+		 "What ended app[1] after SIGTERM from runc[700] (the runtime) was not seen."},
 		{{.process = {}}, "What ended the init was not seen."},
 		{{.process = APP, .exit = {.reported = true, .code = 137}},
 		 "What ended app[1] was not seen. Its runtime reports exit code 137."},
@@ -450,6 +451,30 @@ static void each_reason_has_words(void **state)
 	}
 	assert_non_null(unheard_of_init(UNHEARD_COUNT));
 	assert_non_null(unheard_remark(UNHEARD_COUNT));
+}
+
+static void a_column_has_a_short_form(void **state)
+{
+	static const struct row rows[] = {
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0)}, ""},
+		{{STOP(KILLED, GRACE_EXPIRED, 9), .cut = 1}, ""},
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 2}, "2 cut"},
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 1, .processes = npm, .n_processes = 3},
+		 "node[9] cut unasked"},
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 3, .processes = su, .n_processes = 2},
+		 "node[9] cut +2"},
+		{{STOP(OOM_KILLED, OOM_CONTAINER, CODE(137)), .via = VIA(VIA_PASSED_ON)},
+		 "via python3[7]"},
+		{{STOP(KILLED, HOST, CODE(137)), .via = VIA(VIA_INFERRED)},
+		 "perhaps via python3[7]"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		story_add_note(&out, &rows[i].stop);
+		assert_string_equal(buf_str(&out), rows[i].want);
+	}
 }
 
 /* --- what happened --------------------------------------------------------------------------- */
@@ -755,6 +780,8 @@ int main(void)
 		      a_stop_that_was_ended_by_sigkill_has_its_sentence),
 		CLAIM("each reason why a signal was not acted on has words and a remedy",
 		      each_reason_has_words),
+		CLAIM("a column has a short form of what was cut, and whose end was passed on",
+		      a_column_has_a_short_form),
 		CLAIM("what happened is told in its order", what_happened_is_in_its_order),
 		CLAIM("signals and ends are told with who sent them",
 		      signals_and_ends_are_told_with_their_senders),

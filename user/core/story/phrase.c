@@ -47,6 +47,20 @@ void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
 	buf_adds(out, duration_format(to_ns > from_ns ? to_ns - from_ns : 0, text));
 }
 
+/* What it was when the signal came. */
+static void add_before_exec(struct buf *out, const struct record_stop *stop)
+{
+	char after[DURATION_SIZE];
+	uint64_t after_ns;
+	const char *comm = record_before_exec(stop, &after_ns);
+
+	if (!comm)
+		return;
+	buf_adds(out, " (it was still ");
+	phrase_add_comm(out, comm);
+	buf_printf(out, ", %s after its start)", duration_format(after_ns, after));
+}
+
 void phrase_add_reason(struct buf *out, const struct record_stop *stop)
 {
 	const char *text = unheard_of_init(stop->reason);
@@ -57,6 +71,7 @@ void phrase_add_reason(struct buf *out, const struct record_stop *stop)
 		return;
 	phrase_add_signal(out, stop->stop_signal.number);
 	buf_adds(out, text + len + 1);
+	add_before_exec(out, stop);
 }
 
 /* --- senders ----------------------------------------------------------------------------------- */

@@ -388,6 +388,11 @@ static void add_unseen(struct buf *out, const struct record_stop *stop)
 	}
 	buf_adds(out, "What ended ");
 	phrase_add_init(out, stop);
+	if (stop->stop_signal.known) {
+		buf_adds(out, " after ");
+		phrase_add_signal(out, stop->stop_signal.number);
+		add_asker(out, stop);
+	}
 	buf_adds(out, " was not seen");
 	if (stop->exit.reported)
 		buf_printf(out, ". Its runtime reports exit code %d", stop->exit.code);
@@ -492,6 +497,30 @@ void story_add_why(struct buf *out, const struct record_stop *stop)
 			continue;
 		buf_adds(out, clauses[i].between);
 		clauses[i].add(out, stop);
+	}
+	buf_addc(out, '.');
+}
+
+void story_add_signal(struct buf *out, const struct record_signal *signal)
+{
+	const struct record_stop stop = {
+		.pod = signal->pod,
+		.container = signal->container,
+		.process = signal->target,
+		.reason = signal->reason,
+		.stop_signal = {.known = true, .number = signal->number, .sender = signal->sender},
+	};
+
+	phrase_add_culprit(out, &stop, &signal->sender);
+	buf_adds(out, " sent ");
+	phrase_add_signal(out, signal->number);
+	buf_adds(out, " to ");
+	phrase_add_init(out, &stop);
+	if (signal->reason || signal->deaf) {
+		buf_adds(out, ", which ");
+		phrase_add_reason(out, &stop);
+	} else {
+		buf_printf(out, " (%s)", record_result_name(signal->result));
 	}
 	buf_addc(out, '.');
 }

@@ -59,4 +59,11 @@ void story_done(struct story *story);
 /* Adds the sentence alone, with a full stop. */
 void story_add_why(struct buf *out, const struct record_stop *stop);
 
+/* Adds what a column has room for: whose end init passed on, and what was cut. Nothing where there
+ * is neither. */
+void story_add_note(struct buf *out, const struct record_stop *stop);
+
+/* Adds the sentence of a stop signal as it is sent; its target is taken for an init. */
+void story_add_signal(struct buf *out, const struct record_signal *signal);
+
 #endif
