@@ -78,7 +78,8 @@ outcome words trace,log,replay graceful terminated killed oom-killed crashed com
 signals flag trace,log,replay
 count words trace,replay
 count words log
-last words why 1
+running flag why
+last words why
 duration words trace,top,record 10s 1m 10m 1h
 record file trace
 exit-zero flag audit
@@ -103,27 +104,27 @@ scope words trace,top,run,record pods containers services all
 scope words replay pods containers services all
 assume-grace words trace,top,run,record 30s 10s 60s
 assume-grace words replay 30s 10s 60s
-hierarchy hierarchy trace,top,run,audit,resolve,record,wait,check
-nested-nodes,container-roots path trace,top,run,audit,record,replay,wait
+hierarchy hierarchy trace,top,run,audit,why,resolve,record,wait,check
+nested-nodes,container-roots path trace,top,run,audit,why,record,replay,wait
 ring-size words trace,top,run,record,wait 256Ki 512Ki 1Mi 2Mi 4Mi 8Mi
 attach flag trace,top
 no-group-dead flag trace,top,record,wait
-debug flag trace,top,audit,resolve,record,wait,check
+debug flag trace,top,audit,why,resolve,record,wait,check
 log.level words run debug info warning error
 log.format words run logfmt json
 web.listen-address words run 127.0.0.1:9753 [::1]:9753
 web.telemetry-path path run
 web.insecure,sinks.stdout,sinks.signals,shutdown.control,shutdown.volumes,shutdown.out-of-service-taint switch run
 control.socket socket run /run/graced/control.sock none
-control.socket socket trace,top,pods,check,shutdown
-names.enabled switch trace,top,run,audit,resolve,record,wait,check
-names.log-directory,names.docker-root,names.podman-root,names.containerd-state dir trace,top,run,audit,resolve,record,wait,check
+control.socket socket trace,top,pods,why,check,shutdown
+names.enabled switch trace,top,run,audit,why,resolve,record,wait,check
+names.log-directory,names.docker-root,names.podman-root,names.containerd-state dir trace,top,run,audit,why,resolve,record,wait,check
 names.wait words trace,top,run 250ms
-cri.endpoint socket trace,top,run,audit,resolve,record,wait,check /run/containerd/containerd.sock /run/crio/crio.sock /run/k3s/containerd/containerd.sock /run/cri-dockerd.sock none
-kubelet.socket socket trace,top,run,audit,resolve,record,wait,check /var/lib/kubelet/pods-api/pods-api.sock none
-kubelet.url words trace,top,run,audit,resolve,record,wait,check https://127.0.0.1:10250
-kubelet.ca,kubelet.token-file file trace,top,run,audit,resolve,record,wait,check
-kubelet.server-name host trace,top,run,audit,resolve,record,wait,check
+cri.endpoint socket trace,top,run,audit,why,resolve,record,wait,check /run/containerd/containerd.sock /run/crio/crio.sock /run/k3s/containerd/containerd.sock /run/cri-dockerd.sock none
+kubelet.socket socket trace,top,run,audit,why,resolve,record,wait,check /var/lib/kubelet/pods-api/pods-api.sock none
+kubelet.url words trace,top,run,audit,why,resolve,record,wait,check https://127.0.0.1:10250
+kubelet.ca,kubelet.token-file file trace,top,run,audit,why,resolve,record,wait,check
+kubelet.server-name host trace,top,run,audit,why,resolve,record,wait,check
 kubelet.interval,api.interval words run 30s
 kubelet.version words run 1.20 1.26 1.27 1.29 1.30 1.35 1.36
 kubelet.version words explain,plan,check 1.20 1.26 1.27 1.29 1.30 1.35 1.36

@@ -158,7 +158,7 @@ static void test_written(void **state)
 	kill_one(&s, uid);
 	assert_true(service_await_metric(s.service, METRIC, "result=\"created\"", 2) == 2);
 	assert_heard(&s, "ContainerDeaf", "has no handler for SIGTERM", uid);
-	assert_heard(&s, "KilledBy", "SIGKILL from process sender (pid ", uid);
+	assert_heard(&s, "KilledBy", "workload[1] was killed by sender[", uid);
 	assert_non_null(strstr(kubepeer_said(&s.peer),
 			       "POST /apis/events.k8s.io/v1/namespaces/shop/events HTTP/1.1\r\n"));
 	assert_non_null(strstr(kubepeer_said(&s.peer), "\"reportingInstance\":\"node-1\""));

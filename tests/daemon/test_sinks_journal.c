@@ -191,6 +191,98 @@ static void test_report(void **state)
 	run_done(&result);
 }
 
+static void ask_why(const struct stage *stage, struct run_result *ret, const char *option,
+		    const char *name)
+{
+	const char *const args[] = {"why",
+				    "--names.enabled=false",
+				    "--control.socket",
+				    service_socket(stage->service),
+				    option,
+				    name,
+				    NULL};
+
+	assert_int_equal(run(&(struct run_spec){.args = args}, ret), 0);
+	if (ret->status || ret->err_len)
+		fail_msg("why %s %s: status %d, %s%s", option, name, ret->status, ret->out,
+			 ret->err);
+}
+
+/* As JSON: its sentence, and the last of its events, have these words. */
+static void assert_why(const struct stage *stage, const char *name, const char *want_state,
+		       const char *sentence, const char *last)
+{
+	const json_t *events;
+	struct run_result result;
+	json_t *why;
+
+	ask_why(stage, &result, "--output=json", name);
+	why = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(why);
+	assert_string_equal(jrec_text(why, "state"), want_state);
+	if (!strstr(jrec_text(why, "sentence"), sentence))
+		fail_msg("%s: no %s", result.out, sentence);
+	events = jrec_get(why, "events");
+	assert_non_null(strstr(
+		jrec_text(json_array_get(events, json_array_size(events) - 1), "text"), last));
+	json_decref(why);
+	run_done(&result);
+}
+
+/* Ids that begin alike are one name. */
+#define ALIKE "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+
+static void start_alike(struct stage *stage, const char *leaf, const char *behaviour,
+			struct box *ret)
+{
+	const struct box_spec spec = {.argv = BOX_ARGV(behaviour, "0"), .leaf = leaf};
+
+	assert_int_equal(box_start(&stage->tree, &spec, ret), 0);
+}
+
+static void end_box(struct box *box)
+{
+	struct proc_end end;
+
+	assert_int_equal(kill(box->init_pid, SIGKILL), 0);
+	assert_int_equal(proc_wait(&box->proc, &end), 0);
+	assert_int_equal(box_remove(box), 0);
+}
+
+static void test_why(void **state)
+{
+	struct stage *stage = *state;
+	struct run_result result;
+	struct box box, other;
+	char pid[16];
+
+	if (!stage)
+		skip();
+	start_alike(stage, ALIKE "0", "deaf", &box);
+	snprintf(pid, sizeof(pid), "%d", box.init_pid);
+	assert_why(stage, ALIKE "0", "running", "SIGTERM would not end it: workload[1] has",
+		   "has no handler for SIGTERM");
+	assert_why(stage, pid, "running", "SIGTERM would not end it: ", "workload[1] ");
+	assert_int_equal(kill(box.init_pid, SIGTERM), 0);
+	assert_why(stage, ALIKE, "stopping", " sent SIGTERM to workload[1] ",
+		   "still there: workload[1]");
+	assert_why(stage, pid, "stopping", " never heard it. ", "still there: workload[1]");
+	end_box(&box);
+	json_decref(await_entries("GRACED_CONTAINER_ID=" ALIKE "0", 1));
+	start_alike(stage, ALIKE "1", "graceful", &other);
+	assert_why(stage, ALIKE, "ended", " never heard it; ", "no process was left");
+	ask_why(stage, &result, "--utc", ALIKE);
+	assert_non_null(strstr(result.out, "  killed (grace-expired)\n"));
+	assert_non_null(strstr(result.out, "\nRunning now by that name: "));
+	assert_non_null(strstr(result.out, "\ngraced why --running " ALIKE " says "));
+	run_done(&result);
+	ask_why(stage, &result, "--running", ALIKE);
+	assert_non_null(strstr(result.out, "  running (handler)\nIt would act on SIGTERM: "));
+	assert_null(strstr(result.out, "no graced run"));
+	run_done(&result);
+	end_box(&other);
+}
+
 /* Every stop and every step of a pod, and that graced attached. A pod that was empty late has
  * entries, too. */
 static double least_entries(const char *page)
@@ -299,6 +391,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("the journal has a stop as a sentence and as fields", test_fields),
 		CLAIM("graced report reads the stop from the journal", test_report),
+		CLAIM("graced why says what a stop would do, how it stands, and what ended it",
+		      test_why),
 		CLAIM("a journald that is stopped gets what waited when it goes on, and how many "
 		      "entries did not fit",
 		      test_stopped),

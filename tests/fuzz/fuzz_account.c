@@ -40,14 +40,17 @@ static void check_story(const char *line, size_t len)
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf out = {};
 	const struct grid_view view = {.width = 80};
+	struct story story;
 	struct record record;
 
 	if (record_read(line, len, RECORDS_STOPS, &arena, &record) < 0 ||
 	    record.type != RECORD_STOP)
 		return;
-	assert(why_story(&out, &record, &view) == 0);
-	assert(why_line(&out, &record, &view) == 0);
-	assert(why_json(&out, &record) == 0);
+	story_of_stop(&story, &record);
+	assert(why_story(&out, &story, &view) == 0);
+	assert(why_line(&out, &record, 0, &view) == 0);
+	assert(why_json(&out, &story) == 0);
+	story_done(&story);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

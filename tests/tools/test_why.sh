@@ -86,17 +86,36 @@ END
 claim "a story has the sentence, what happened, and what to do" $?
 
 try bash -c '"$1" why --file - -o json --last 2 cart <"$2"' - "$graced" "$tmp/records"
-begin() { printf '{"type":"why","schema":1,"id":"b/%s/1","outcome":"%s","cause":"%s","sentence":"app' "$@"; }
+begin() { printf '{"type":"why","schema":1,"state":"ended","id":"b/%s/1","outcome":"%s","cause":"%s","reason":null,"pod":{' "$@"; }
 ((rc == 0)) && [[ $(lines "$out") == 2 && ! -s $err ]] &&
 	sed -n 1p "$out" | grep -qF "$(begin $b failed self)" &&
 	sed -n 2p "$out" | grep -qF "$(begin $c oom-killed oom-container)" &&
-	[[ $(grep -c '"events":\[{"at_boot_ns":5,"text":"app.*\],"events_other":0,"remedies":\[{"text":"' "$out") == 2 ]]
+	[[ $(grep -c '"sentence":"app\[1\] .*","events":\[{"at_boot_ns":5,"text":"app.*\],"events_other":0,"remedies":\[{"text":"' "$out") == 2 ]]
 claim "-o json is one object a line, also from standard input" $?
 
 try "$graced" why -o json --file "$tmp/records" --since 2026-11-20T00:00:00Z
 ((rc == 0)) && [[ $(grep -oE '"outcome":"[a-z-]*' "$out" | cut -d'"' -f4 | paste -sd ' ') == \
 	'oom-killed crashed failed graceful' ]]
 claim "-o json without a name has the same stops in the same order" $?
+
+# On a terminal: what is typed, and the times of day of the stories that follow the list.
+list="'$graced' why --utc --file '$tmp/records' --since 2026-11-20T00:00:00Z"
+bad=0
+while IFS='|' read -r typed want; do
+	printf "$typed" | script -qec "$list" /dev/null | tr -d '\r' >"$tmp/terminal" 2>&1
+	got=$(grep -oE '^2026-11-20 [0-9:]{2}|^The story of which' "$tmp/terminal" | sed 's/.* //' | paste -sd ' ')
+	[[ $got == "$want" && $(grep -cE '^ [1-4]  2026-11-20 0[0-9:]+  shop/' "$tmp/terminal") == 4 ]] &&
+		awk 'length > 80 { exit 1 }' "$tmp/terminal" && continue
+	echo "# '$typed' tells '$got', not '$want': $(<"$tmp/terminal")"
+	bad=1
+done <<-'END'
+	2\nq\n|which 05 which
+	1\n3\n\n|which 03 which 02 which
+	0\nx\n5\n4\nq\n|which which which which 04 which
+	\n|which
+	q\n|which
+END
+claim "on a terminal the stops are numbered, and a number tells one" $bad
 
 bad=0
 while IFS='|' read -r words status want; do
@@ -113,6 +132,9 @@ done <<-END
 	--file $tmp/records --boot -1 cart|2|does not go with
 	--file $tmp/records --since soon cart|2|'soon'
 	--boot yesterday cart|2|'yesterday'
+	--running|2|--running wants a name
+	--running --last 2 cart|2|goes with no option
+	--running --file $tmp/records cart|2|goes with no option
 	--last 0 cart|2|'0'
 	--last 1001 cart|2|'1001'
 	--last x cart|2|'x'

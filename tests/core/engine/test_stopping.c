@@ -4,12 +4,14 @@
 #include "lib/engine/world_meta.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "core/engine/engine.h"
 
 struct seen {
 	size_t n;
 	struct record_stop stop; /* the last one */
+	struct record_member list[RECORD_MEMBERS];
 };
 
 static void take(void *userdata, const struct record_stop *stop)
@@ -18,6 +20,8 @@ static void take(void *userdata, const struct record_stop *stop)
 
 	seen->n++;
 	seen->stop = *stop;
+	if (stop->n_processes)
+		memcpy(seen->list, stop->processes, stop->n_processes * sizeof(*seen->list));
 }
 
 static struct seen look(const struct world *w)
@@ -85,11 +89,43 @@ static void test_scope(void **state)
 	world_close(&w);
 }
 
+/* It is the application behind its init that a person asks about. */
+static void test_processes(void **state)
+{
+	struct meta_container c = world_main_a1();
+	struct meta_pod pod = world_pod_a();
+	const struct record_member *child;
+	struct seen seen;
+	struct world w;
+
+	world_open_described(&w, &pod, &c);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGTERM);
+	assert_int_equal(look(&w).stop.n_processes, 0);
+	world_tell(&w, &(struct obs){.type = OBS_SIGNAL,
+				     .at_ns = SEC(21),
+				     .signal = {.id = CG_A1,
+						.sig = SIGTERM,
+						.flags = GRACED_SIG_DFL,
+						.target = P_A1_CHILD,
+						.sender = P_A1}});
+	world_tell(&w, &(struct obs){.type = OBS_EXIT,
+				     .at_ns = SEC(22),
+				     .exit = {.id = CG_A1, .proc = P_A1_CHILD, .status = SIGTERM}});
+	seen = look(&w);
+	assert_int_equal(seen.stop.n_processes, 2);
+	child = seen.list + 1;
+	assert_int_equal(child->process.pid, P_A1_CHILD.pid);
+	assert_int_equal(child->asked.at_ns, SEC(21));
+	assert_int_equal(child->exit.status, SIGTERM);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("a stop is under way from its request to the exit, with its deadline",
 		      test_life),
+		CLAIM("what its other processes did is listed", test_processes),
 		CLAIM("a request that has lapsed is no stop any more", test_lapse),
 		CLAIM("so it is without any source of names", test_scope),
 	};

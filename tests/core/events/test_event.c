@@ -58,37 +58,34 @@ static const struct {
 	const char *reason, *note; /* NULL: none */
 } verdicts[] = {
 	{OUTCOME_KILLED, CAUSE_GRACE_EXPIRED, SENDER_RUNTIME, "GraceExceeded",
-	 "SIGKILL from the container runtime, 30.0s after SIGTERM; its grace period was 30.0s "
-	 "(spec)."},
+	 "the init was sent SIGTERM and did not end; kill[812] (the runtime) killed it when its grace "
+	 "period of 30.0s was over."},
 	{OUTCOME_KILLED, CAUSE_KILLED_EARLY, SENDER_KUBELET, "KilledBy",
-	 "SIGKILL from the kubelet, 30.0s after SIGTERM; its grace period was 30.0s (spec) "
-	 "(killed-early)."},
+	 "the init was sent SIGTERM and did not end; kill[812] killed it 30.0s later, before its grace "
+	 "period of 30.0s was over."},
 	{OUTCOME_KILLED, CAUSE_OTHER_POD, SENDER_POD, "KilledBy",
-	 "SIGKILL from process kill (pid 812) in pod ops/reaper, container job; its parents: bash, "
-	 "sshd, 30.0s after SIGTERM (other-pod)."},
+	 "the init was killed by kill[812] (in pod ops/reaper, container job; parents: bash, sshd)."},
 	{OUTCOME_KILLED, CAUSE_HOST, SENDER_HOST, "KilledBy",
-	 "SIGKILL from process kill (pid 812) of the host; its parents: bash, sshd, 30.0s after "
-	 "SIGTERM (host)."},
+	 "the init was killed by kill[812] (on the host; parents: bash, sshd)."},
 	{OUTCOME_KILLED, CAUSE_KERNEL, SENDER_KERNEL, "KilledBy",
-	 "SIGKILL from the kernel, 30.0s after SIGTERM (kernel)."},
+	 "the init was killed by the kernel."},
 	{OUTCOME_KILLED, CAUSE_RUNTIME_LOST, SENDER_RUNTIME, "KilledBy",
-	 "The process that kept it was lost; then SIGKILL from the container runtime, 30.0s after "
-	 "SIGTERM."},
+	 "the init was killed by kill[812] (the runtime) because its shim had ended."},
 	{OUTCOME_KILLED, CAUSE_NO_GRACE, SENDER_SYSTEMD, "KilledBy",
-	 "SIGKILL from systemd, 30.0s after SIGTERM (no-grace)."},
+	 "the init was killed by kill[812], which had not asked it to stop."},
 	{OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER, SENDER_KERNEL, "OOMKilledBy",
-	 "The OOM killer ended it, at the memory limit of the container."},
+	 "the init was killed by the OOM killer: the container's memory limit was reached."},
 	{OUTCOME_OOM_KILLED, CAUSE_OOM_POD, SENDER_KERNEL, "OOMKilledBy",
-	 "The OOM killer ended it, at the memory limit of the pod."},
+	 "the init was killed by the OOM killer: the pod's memory limit was reached."},
 	{OUTCOME_OOM_KILLED, CAUSE_OOM_NODE, SENDER_KERNEL, "OOMKilledBy",
-	 "The OOM killer ended it, as the node ran out of memory."},
+	 "the init was killed by the OOM killer: the node's memory, or a limit above the pod, ran out."},
 	{OUTCOME_OOM_KILLED, CAUSE_OOM_UNKNOWN, SENDER_KERNEL, "OOMKilledBy",
-	 "The OOM killer ended it, at which limit is not known."},
+	 "the init was killed by the OOM killer; whose memory ran out is not known."},
 	{OUTCOME_OOM_KILLED, CAUSE_OOM_USERSPACE, SENDER_HOST, "OOMKilledBy",
-	 "Ended as memory ran short, by process kill (pid 812) of the host; its parents: bash, "
-	 "sshd."},
+	 "the init was killed to free memory by kill[812] (on the host; parents: bash, sshd)."},
 	{OUTCOME_CRASHED, CAUSE_OTHER_POD, SENDER_POD, "KilledBy",
-	 "SIGKILL ended it; its sender was not the container itself (other-pod)."},
+	 "the init died of SIGKILL, sent by kill[812] (in pod ops/reaper, container job; parents: "
+	 "bash, sshd)."},
 	{OUTCOME_KILLED, CAUSE_UNKNOWN, SENDER_UNKNOWN, NULL, NULL},
 	{OUTCOME_CRASHED, CAUSE_SELF, SENDER_HOST, NULL, NULL},
 	{OUTCOME_CRASHED, CAUSE_KERNEL, SENDER_KERNEL, NULL, NULL},
@@ -151,8 +148,9 @@ static void test_no_grace(void **state)
 	r.stop.kill_signal.at_ns = r.stop.stop_signal.at_ns + 1760000;
 	assert_true(event_of_record(&r, "node-1", &e));
 	assert_string_equal(e.reason, "KilledBy");
-	assert_string_equal(e.note, "SIGKILL from the container runtime, 1.76ms after SIGTERM; its "
-				    "grace period is not known.");
+	assert_string_equal(e.note,
+			    "the init was sent SIGTERM and did not end; kill[812] (the runtime) "
+			    "killed it 1.76ms later.");
 	r.stop.grace.from = GRACE_HIDDEN;
 	assert_true(event_of_record(&r, "node-1", &e));
 	assert_string_equal(e.reason, "KilledBy");
@@ -175,7 +173,7 @@ static void test_doubt(void **state)
 
 		r.stop.gaps = 1u << gap;
 		assert_int_equal(event_of_record(&r, "node-1", &e), !(doubt >> gap & 1));
-		snprintf(end, sizeof(end), " (host). Evidence is partial: %s.",
+		snprintf(end, sizeof(end), ", sshd). Evidence is partial: %s.",
 			 gap_name((enum gap)gap));
 		if (!(doubt >> gap & 1))
 			assert_string_equal(e.note + strlen(e.note) - strlen(end), end);
@@ -290,11 +288,12 @@ static void test_deaf(void **state)
 	assert_true(event_of_record(&r, "node-1", &e));
 	assert_string_equal(e.reason, "ContainerDeaf");
 	assert_string_equal(e.cause, "no-handler");
-	assert_string_equal(e.note, "PID 1 (node\\x1b[31m) has no handler for SIGTERM, the stop "
-				    "signal from the container runtime: the kernel discarded it.");
+	assert_string_equal(e.note,
+			    "kill[812] (the runtime) sent SIGTERM to node\\x1b[31m[7], which "
+			    "has no handler for SIGTERM and never heard it.");
 	r.signal.reason = UNHEARD_SHELL;
 	assert_true(event_of_record(&r, "node-1", &e));
-	assert_non_null(strstr(e.note, "discarded it; PID 1 is a shell"));
+	assert_non_null(strstr(e.note, "is a shell that never heard SIGTERM and passes"));
 	r.signal.deaf = false;
 	assert_false(event_of_record(&r, "node-1", &e));
 	r = deaf(SENDER_RUNTIME);

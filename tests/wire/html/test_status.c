@@ -62,6 +62,7 @@ static struct htmlstop a_stop(const char *name)
 		.margin_known = true,
 		.margin_ns = -500000000,
 		.reason = UNHEARD_NO_HANDLER,
+		.why = "<app>[1] ignores SIGTERM.",
 		.times = 7,
 	};
 
@@ -144,7 +145,7 @@ static void test_content(void **state)
 		"ready; version 1.2.3; as of 2023-11-14 22:13:21 UTC",
 		"<a href=\"web\">Metrics</a>",
 		">web/web/web</td>",
-		">killed, grace-expired; stop signal not acted on: no-handler ",
+		">killed, grace-expired: &lt;app&gt;[1] ignores SIGTERM. ",
 		"(evidence has gaps)",
 		"class=\"n bad\" data-h=\"margin\">-500ms</td>",
 		"<td class=\"n\" data-h=\"stops\">7</td>",

@@ -82,11 +82,14 @@ static void assert_same(const char *a, const char *b)
 static void write_why(const struct record *record)
 {
 	_cleanup_(buf_free) struct buf out = {};
+	struct story story;
 
 	if (record->type != RECORD_STOP)
 		return;
-	assert_int_equal(why_story(&out, record, &(struct grid_view){.width = 80}), 0);
-	assert_int_equal(why_json(&out, record), 0);
+	story_of_stop(&story, record);
+	assert_int_equal(why_story(&out, &story, &(struct grid_view){.width = 80}), 0);
+	assert_int_equal(why_json(&out, &story), 0);
+	story_done(&story);
 }
 
 static void read_and_write(char *line, size_t len, size_t *count)

@@ -5,6 +5,17 @@
 #include "lib/claim.h"
 #include "wire/json/why.h"
 
+static int add_json(struct buf *out, const struct record *record)
+{
+	struct story story;
+	int r;
+
+	story_of_stop(&story, record);
+	r = why_json(out, &story);
+	story_done(&story);
+	return r;
+}
+
 static void a_story_is_one_object_on_one_line(void **state)
 {
 	const struct record record = {
@@ -21,11 +32,11 @@ static void a_story_is_one_object_on_one_line(void **state)
 	};
 	_cleanup_(buf_free) struct buf out = {};
 
-	assert_int_equal(why_json(&out, &record), 0);
+	assert_int_equal(add_json(&out, &record), 0);
 	assert_string_equal(
 		buf_str(&out),
-		"{\"type\":\"why\",\"schema\":1,\"id\":\"b/c/1\",\"outcome\":\"killed\","
-		"\"cause\":\"grace-expired\",\"sentence\":\"a\\\"\\\\x0a[1] took SIGTERM and raised it "
+		"{\"type\":\"why\",\"schema\":1,\"state\":\"ended\",\"id\":\"b/c/1\",\"outcome\":\"killed\","
+		"\"cause\":\"grace-expired\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"a\\\"\\\\x0a[1] took SIGTERM and raised it "
 		"again, which does not end PID 1; the kernel killed it 2.00s later.\",\"events\":["
 		"{\"at_boot_ns\":5000000000,\"text\":\"the kernel sent SIGTERM to a\\\"\\\\x0a[1]\"},"
 		"{\"at_boot_ns\":7000000000,\"text\":\"the kernel killed a\\\"\\\\x0a[1]\"}],"
@@ -46,11 +57,11 @@ static void what_went_well_has_empty_lists(void **state)
 	};
 	_cleanup_(buf_free) struct buf out = {};
 
-	assert_int_equal(why_json(&out, &record), 0);
+	assert_int_equal(add_json(&out, &record), 0);
 	assert_string_equal(
 		buf_str(&out),
-		"{\"type\":\"why\",\"schema\":1,\"id\":\"b/c/2\",\"outcome\":\"completed\","
-		"\"cause\":\"self\",\"sentence\":\"the init exited with code 0 by itself; no "
+		"{\"type\":\"why\",\"schema\":1,\"state\":\"ended\",\"id\":\"b/c/2\",\"outcome\":\"completed\","
+		"\"cause\":\"self\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"the init exited with code 0 by itself; no "
 		"request to stop was seen.\",\"events\":[],\"events_other\":0,"
 		"\"remedies\":[]}\n");
 }

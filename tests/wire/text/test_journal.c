@@ -32,7 +32,9 @@ static struct record a_stop(void)
 	stop->stop_signal.sender.kind = SENDER_RUNTIME;
 	stop->stop_signal.sender.process = (struct record_process){.pid = 7, .comm = "runc"};
 	stop->kill_signal = stop->stop_signal;
+	stop->stop_signal.at_ns = 1000000000;
 	stop->kill_signal.number = 9;
+	stop->kill_signal.at_ns = 31000000000;
 	stop->kill_signal.result = 0;
 	stop->deaf = true;
 	stop->reason = UNHEARD_NO_HANDLER;
@@ -62,9 +64,8 @@ static void stop_entry(void **state)
 		"MESSAGE_ID=627e28794e944e4bbce2264a6a87d251",
 		"PRIORITY=4",
 		"SYSLOG_IDENTIFIER=graced",
-		"MESSAGE=shop/web-0/nginx: killed, grace-expired after 30.0s; SIGTERM from runc[7] "
-		"(runtime) was not heard: PID 1 has no handler for it; SIGKILL from runc[7] "
-		"(runtime)",
+		"MESSAGE=shop/web-0/nginx: killed, grace-expired: sleep[42] has no handler for "
+		"SIGTERM and never heard it; runc[7] (the runtime) killed it 30.0s later.",
 		"GRACED_TYPE=stop",
 		"GRACED_REASON=no-handler",
 		"GRACED_NAMESPACE=shop",
@@ -101,13 +102,13 @@ static void before_exec(void **state)
 		const char *comm, *says;
 	} want[] = {
 		{4000000000, 4700000000, "bash",
-		 " came 700ms after the start, when PID 1 was still bash;"},
+		 " before it had executed its program (it was still bash, 700ms after its start); "},
 		{4000000000, 4700000000, "\x1b[2J",
-		 " came 700ms after the start, when PID 1 was still \\x1b[2J;"},
-		{4000000000, 4700000000, "", " came before PID 1 had exec'd its program;"},
-		{4000000000, 4700000000, NULL, " came before PID 1 had exec'd its program;"},
-		{0, 4700000000, "bash", " came before PID 1 had exec'd its program;"},
-		{4800000000, 4700000000, "bash", " came before PID 1 had exec'd its program;"},
+		 " before it had executed its program (it was still \\x1b[2J, 700ms after its start); "},
+		{4000000000, 4700000000, "", " before it had executed its program; "},
+		{4000000000, 4700000000, NULL, " before it had executed its program; "},
+		{0, 4700000000, "bash", " before it had executed its program; "},
+		{4800000000, 4700000000, "bash", " before it had executed its program; "},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -135,9 +136,10 @@ static void unknown_senders(void **state)
 	record.stop.stop_signal.sender.kind = SENDER_UNPLACED;
 	record.stop.kill_signal.sender = (struct record_sender){.kind = SENDER_UNKNOWN};
 	assert_int_equal(write_entry(&entry, &record), 0);
-	assert_true(has(&entry, "MESSAGE=shop/web-0/nginx: killed, grace-expired after 30.0s; "
-				"SIGTERM from runc[7] (host or container) was not heard: PID 1 has "
-				"no handler for it; SIGKILL from an unknown sender"));
+	assert_true(has(&entry,
+			"MESSAGE=shop/web-0/nginx: killed, grace-expired: sleep[42] has no "
+			"handler for SIGTERM and never heard it; an unknown sender killed it "
+			"30.0s later."));
 	assert_true(has(&entry, "GRACED_STOP_SENDER=runc"));
 	assert_null(strstr(buf_str(&entry), "GRACED_STOP_SENDER_KIND"));
 	assert_null(strstr(buf_str(&entry), "GRACED_KILL_SENDER"));

@@ -48,12 +48,23 @@ static struct record a_record(void)
 	};
 }
 
+static int add_story(struct buf *out, const struct record *record, const struct grid_view *view)
+{
+	struct story story;
+	int r;
+
+	story_of_stop(&story, record);
+	r = why_story(out, &story, view);
+	story_done(&story);
+	return r;
+}
+
 static void assert_story(const struct record *record, const struct grid_view *view,
 			 const char *want)
 {
 	_cleanup_(buf_free) struct buf out = {};
 
-	assert_int_equal(why_story(&out, record, view), 0);
+	assert_int_equal(add_story(&out, record, view), 0);
 	assert_string_equal(buf_str(&out), want);
 }
 
@@ -83,13 +94,42 @@ static void a_story_has_its_parts(void **state)
 		"docs/fix.md#exec-in-a-script.\n");
 }
 
+static void what_is_not_over_has_its_state(void **state)
+{
+	const struct audit_record look = {
+		.wall_ns = WALL_NS,
+		.container = {.known = true, .name = "web"},
+		.seen = true,
+		.process = PROC(4200, 1, "app"),
+		.facts = {.signal = 15},
+		.audit = {.verdict = AUDIT_DIES, .reason = AUDIT_DEFAULT},
+	};
+	struct record record = a_record();
+	_cleanup_(buf_free) struct buf out = {};
+	struct story story;
+
+	story_of_running(&story, &look, 0, true);
+	assert_int_equal(why_story(&out, &story, &(struct grid_view){}), 0);
+	story_done(&story);
+	assert_memory_equal(buf_str(&out),
+			    "2026-11-22 08:00:00  web  running (default)\nSIGTERM ends", 55);
+	buf_reset(&out);
+	record.at_ns = ASKED_NS + S;
+	story_of_stopping(&story, &record, &look);
+	assert_int_equal(why_story(&out, &story, &(struct grid_view){}), 0);
+	story_done(&story);
+	assert_memory_equal(buf_str(&out),
+			    "2026-11-22 08:00:00  shop/cart-0 web  stopping\nrunc[700]", 55);
+	assert_non_null(strstr(buf_str(&out), "\n  which of its processes are still there could"));
+}
+
 static void no_line_is_wider_than_its_terminal(void **state)
 {
 	const struct record record = a_record();
 	_cleanup_(buf_free) struct buf out = {};
 	size_t lines = 0;
 
-	assert_int_equal(why_story(&out, &record, &(struct grid_view){.width = 60}), 0);
+	assert_int_equal(add_story(&out, &record, &(struct grid_view){.width = 60}), 0);
 	for (const char *at = buf_str(&out); *at; at++, lines++) {
 		size_t len = strcspn(at, "\n");
 
@@ -126,7 +166,7 @@ static void what_left_no_room_is_counted(void **state)
 		list[i] = members[1];
 	record.stop.processes = list;
 	record.stop.n_processes = LEN(list);
-	assert_int_equal(why_story(&out, &record, &(struct grid_view){}), 0);
+	assert_int_equal(add_story(&out, &record, &(struct grid_view){}), 0);
 	assert_non_null(strstr(buf_str(&out), "\n  ... and 5 more events\n"));
 }
 
@@ -135,15 +175,15 @@ static void a_line_is_cut_at_the_width(void **state)
 	struct record record = a_record();
 	_cleanup_(buf_free) struct buf wide = {}, narrow = {};
 
-	assert_int_equal(why_line(&wide, &record, &(struct grid_view){}), 0);
+	assert_int_equal(why_line(&wide, &record, 0, &(struct grid_view){}), 0);
 	assert_string_equal(
 		buf_str(&wide),
 		"2026-11-22 08:00:00  shop/cart-0 web  graceful: npm[1] exited with code "
 		"143, 1.00s after SIGTERM from runc[700] (the runtime); node[9] never "
 		"received it and was killed when npm[1] ended.\n");
-	assert_int_equal(why_line(&narrow, &record, &(struct grid_view){.width = 50}), 0);
+	assert_int_equal(why_line(&narrow, &record, 7, &(struct grid_view){.width = 50}), 0);
 	assert_string_equal(buf_str(&narrow),
-			    "2026-11-22 08:00:00  shop/cart-0 web  graceful: np\n");
+			    " 7  2026-11-22 08:00:00  shop/cart-0 web  graceful\n");
 }
 
 static void each_container_is_called_something(void **state)
@@ -165,7 +205,7 @@ static void each_container_is_called_something(void **state)
 
 		record.stop.pod = (struct record_pod){};
 		record.stop.container = rows[i].container;
-		assert_int_equal(why_line(&out, &record, &(struct grid_view){}), 0);
+		assert_int_equal(why_line(&out, &record, 0, &(struct grid_view){}), 0);
 		assert_non_null(strstr(buf_str(&out), rows[i].want));
 	}
 }
@@ -175,11 +215,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("a story has who, the sentence with its gaps, what happened, and what to do",
 		      a_story_has_its_parts),
+		CLAIM("what is not over has its state in place of an outcome",
+		      what_is_not_over_has_its_state),
 		CLAIM("no line is wider than its terminal", no_line_is_wider_than_its_terminal),
 		CLAIM("where nothing is known there is the sentence alone",
 		      what_went_well_is_short),
 		CLAIM("events that left no room are counted", what_left_no_room_is_counted),
-		CLAIM("a line of the list is cut at the width", a_line_is_cut_at_the_width),
+		CLAIM("a line of the list has its number, and is cut at the width",
+		      a_line_is_cut_at_the_width),
 		CLAIM("a container without a name is called by its id or cgroup",
 		      each_container_is_called_something),
 	};

@@ -3,7 +3,7 @@
 #ifndef APP_COMMANDS_AUDIT_H
 #define APP_COMMANDS_AUDIT_H
 
-#include "app/commands/audit_tree.h"
+#include "app/query/audit_tree.h"
 #include "app/query/describe.h"
 #include "app/config/options.h"
 #include "core/cgroup/path.h"
@@ -28,12 +28,21 @@ struct audit_found {
 	struct audit_pair pairs[AUDIT_PAIRS];
 };
 
+/* Which containers are examined at all. */
+struct audit_only {
+	bool (*is)(void *userdata, const struct record_pod *pod,
+		   const struct record_container *container);
+	void *userdata;
+	pid_t pid; /* and the one that this process is in; 0: none */
+};
+
 struct audit_list {
 	struct audit_found *list; /* by pod and container */
 	size_t n, room;
-	struct describe *describe; /* what own points into; NULL: no source was queried */
-	bool quiet;		   /* do not log which sources fail */
-	bool trees;		   /* look at the processes below each init, too */
+	struct describe *describe;     /* what own points into; NULL: no source was queried */
+	bool quiet;		       /* do not log which sources fail */
+	bool trees;		       /* look at the processes below each init, too */
+	const struct audit_only *only; /* NULL: all */
 };
 
 /*

@@ -48,6 +48,7 @@ struct scan {
 	struct cgfs *cgfs;
 	struct podsrc_logs *logs; /* NULL: no names are looked up */
 	bool asked;		  /* for who is wanted */
+	char pid_dir[PATH_MAX];	  /* the cgroup of list->only->pid; "": none */
 };
 
 /* Who describes it; NULL: no source may. */
@@ -402,6 +403,27 @@ static bool is_wanted(struct scan *s, const struct cgpath *path)
 	return true;
 }
 
+/* Whether the cgroup is that one, or below it. */
+static bool is_at_or_below(const char *cgroup, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return strncmp(cgroup, dir, len) == 0 && (!cgroup[len] || cgroup[len] == '/');
+}
+
+static bool is_asked_for(const struct scan *s, const struct audit_found *found, const char *dir)
+{
+	const struct audit_only *only = s->list->only;
+	struct record_container container;
+	struct record_pod pod;
+
+	if (!only || (s->pid_dir[0] && is_at_or_below(s->pid_dir, dir)))
+		return true;
+	describe_record(describes(s->list, found), &found->path, &found->names, dir, &pod,
+			&container);
+	return only->is(only->userdata, &pod, &container);
+}
+
 static int visit(void *userdata, const struct cgfs_dir *dir)
 {
 	struct scan *s = userdata;
@@ -419,14 +441,14 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	found->nameless = seen.nameless;
 	if (describes(s->list, found))
 		found->own = describe_container(s->list->describe, &found->path);
-	if (!examine(s, dir->path, found))
+	if (s->logs && !found->nameless)
+		podsrc_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
+				 &found->names);
+	if (!is_asked_for(s, found, dir->path) || !examine(s, dir->path, found))
 		return 0;
 	found->cgroup = strdup(dir->path);
 	if (!found->cgroup)
 		return -ENOMEM;
-	if (s->logs && !found->nameless)
-		podsrc_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
-				 &found->names);
 	s->list->n++;
 	return 0;
 }
@@ -438,7 +460,7 @@ static int open_hierarchy(struct scan *s)
 
 	if (r == 0)
 		r = cgfs_open(s->hierarchy.mount, s->hierarchy.unified, &s->cgfs);
-	if (s->wanted)
+	if (s->wanted || s->list->quiet)
 		return r;
 	if (r == -EXDEV)
 		say("only a part of the cgroup hierarchy is visible here; mount the host's "
@@ -487,6 +509,16 @@ static void open_names(struct scan *s)
 		describe_tell_failed(s->list->describe);
 }
 
+static void find_only(struct scan *s)
+{
+	const struct audit_only *only = s->list->only;
+	const char *controller = s->hierarchy.unified ? NULL : s->hierarchy.name;
+
+	if (!only || !only->pid ||
+	    procfs_cgroup_of(only->pid, controller, s->pid_dir, sizeof(s->pid_dir)) < 0)
+		s->pid_dir[0] = '\0';
+}
+
 int audit_scan(const struct options *options, uint32_t signal, struct audit_list *list)
 {
 	struct scan s = {.options = options, .signal = signal, .list = list};
@@ -496,10 +528,11 @@ int audit_scan(const struct options *options, uint32_t signal, struct audit_list
 		return r;
 	freezer_find(&s.freezer);
 	open_names(&s);
+	find_only(&s);
 	r = cgfs_scan(s.cgfs, "/", visit, &s, NULL);
-	if (r < 0)
+	if (r < 0 && !list->quiet)
 		say("cannot look through the cgroups: %s", strerror(-r));
-	else if (list->n)
+	if (r >= 0 && list->n)
 		qsort_r(list->list, list->n, sizeof(*list->list), by_name, list);
 	podsrc_logs_free(s.logs);
 	cgfs_free(s.cgfs);
@@ -660,6 +693,8 @@ struct audit_record audit_record_of(const struct audit_list *list, const struct 
 		.tree = f->tree.seen ? &f->tree.tree : NULL,
 	};
 
+	if (describes(list, f))
+		r.grace = describe_grace(list->describe, &f->path);
 	memcpy(r.pairs, f->pairs, sizeof(r.pairs));
 	describe_record(describes(list, f), &f->path, &f->names, f->cgroup, &r.pod, &r.container);
 	return r;

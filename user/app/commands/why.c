@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/commands/commands.h"
-#include "app/config/options.h"
+#include "app/commands/why.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "app/query/history.h"
@@ -25,15 +26,18 @@
 static const struct options_help help = {
 	.head = "usage: graced why [OPTIONS] [POD|CONTAINER|PID]\n"
 		"\n"
-		"Says why the container ended, in a sentence, with what happened and what to do: of its last\n"
-		"stop in the records that graced run wrote. Without a name: the stops of the last hour that\n"
-		"did not go well, the worst first.\n",
+		"Says why the container ended, in a sentence, with what happened and what to do: of a stop\n"
+		"that is under way, else of the last one in the records that graced run wrote, else what a\n"
+		"stop would do to one that runs. Without a name: the stops of the last hour that did not go\n"
+		"well, the worst first; on a terminal a number tells one.\n",
 	.tail = "POD and CONTAINER are names, or what they begin with, NAMESPACE/NAME, or an id; PID is that of\n"
-		"any process that the stop concerned. The exit status is 1 when no stop matches, 2 after wrong\n"
-		"use.\n"
+		"any process that the stop concerned, or of one in the container. --last, --since and what\n"
+		"else chooses records ask for past stops alone. The exit status is 1 when nothing matches, 2\n"
+		"after wrong use.\n"
 		"\n"
 		"EXAMPLES\n"
 		"  graced why cart                            why it ended last\n"
+		"  graced why --running cart                  would it stop well?\n"
 		"  graced why --last 3 -n shop cart           its last three stops\n"
 		"  graced why --since yesterday               what did not go well since then\n",
 };
@@ -45,10 +49,7 @@ struct found {
 };
 
 struct search {
-	const struct options *options;
-	const char *name; /* NULL: what did not go well */
-	struct filter by_pod, by_container;
-	uint32_t pid; /* 0: the name is no number */
+	struct why why;
 	struct found *list;
 	size_t n, room; /* the oldest, or the least bad, gives way */
 	int error;
@@ -66,11 +67,13 @@ static bool has_process(const struct record_stop *stop, uint32_t pid)
 	return false;
 }
 
-static bool is_named(const struct search *s, const struct record *record)
+bool why_wants(const struct why *why, const struct record *record)
 {
-	if (s->pid && has_process(&record->stop, s->pid))
+	if (!filter_matches(&why->options->filter, record))
+		return false;
+	if (why->pid && record->type == RECORD_STOP && has_process(&record->stop, why->pid))
 		return true;
-	return filter_matches(&s->by_pod, record) || filter_matches(&s->by_container, record);
+	return filter_matches(&why->by_pod, record) || filter_matches(&why->by_container, record);
 }
 
 /* The last ones of a name; of all others the worst, and of these the last. */
@@ -101,120 +104,254 @@ static void take_record(void *userdata, const struct record *record, const char 
 	struct search *s = userdata;
 	unsigned int badness;
 
-	if (record->type != RECORD_STOP || record->stop.container.kind == CONTAINER_KIND_SANDBOX ||
-	    !filter_matches(&s->options->filter, record))
+	if (record->type != RECORD_STOP || record->stop.container.kind == CONTAINER_KIND_SANDBOX)
 		return;
-	badness = s->name ? 1 : record_badness(&record->stop);
-	if (badness && (!s->name || is_named(s, record)))
+	badness = s->why.name ? 1 : record_badness(&record->stop);
+	if (badness && (s->why.name ? why_wants(&s->why, record)
+				    : filter_matches(&s->why.options->filter, record)))
 		keep(s, line, len, badness);
 }
 
-/* --- the command ------------------------------------------------------------------------------- */
+/* --- printing ---------------------------------------------------------------------------------- */
 
-static int print_one(const struct search *s, const struct found *found)
+int why_print(const struct why *why, struct story *story)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct grid_view view = screen_view(why->options);
+	int r = why->options->json ? why_json(&out, story) : why_story(&out, story, &view);
+
+	fputs(buf_str(&out), stdout);
+	story_done(story);
+	return r;
+}
+
+static int read_found(const struct found *found, struct arena *arena, struct record *ret)
+{
+	return record_read(found->line, strlen(found->line), RECORDS_STOPS, arena, ret);
+}
+
+static int print_story(const struct search *s, const struct found *found)
 {
 	_cleanup_(arena_free) struct arena arena = {};
-	_cleanup_(buf_free) struct buf out = {};
-	struct grid_view view = screen_view(s->options);
 	struct record record;
-	int r = record_read(found->line, strlen(found->line), RECORDS_STOPS, &arena, &record);
+	struct story story;
+	int r = read_found(found, &arena, &record);
 
 	if (r < 0)
 		return r;
-	if (s->options->json)
-		r = why_json(&out, &record);
-	else if (s->name)
-		r = why_story(&out, &record, &view);
-	else
-		r = why_line(&out, &record, &view);
+	story_of_stop(&story, &record);
+	return why_print(&s->why, &story);
+}
+
+/* number 0: without one. */
+static int print_line(const struct search *s, const struct found *found, size_t number)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf out = {};
+	struct grid_view view = screen_view(s->why.options);
+	struct record record;
+	int r = read_found(found, &arena, &record);
+
+	if (r < 0)
+		return r;
+	r = why_line(&out, &record, number, &view);
 	fputs(buf_str(&out), stdout);
 	return r;
 }
 
-static int print_all(const struct search *s)
+/* The oldest comes first, as in a log. */
+static int print_named(const struct search *s)
 {
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < s->n; i++) {
-		if (i && s->name && !s->options->json)
+	for (size_t i = s->n; r >= 0 && i-- > 0;) {
+		if (i + 1 < s->n && !s->why.options->json)
 			putchar('\n');
-		/* With a name the oldest comes first, as in a log. */
-		r = print_one(s, s->list + (s->name ? s->n - 1 - i : i));
+		r = print_story(s, s->list + i);
 	}
-	if (s->n && !s->name && !s->options->json)
-		puts("\ngraced why NAME tells the story of one.");
-	fflush(stdout);
 	return r;
 }
 
-static int say_nothing(const struct search *s)
+/* --- a list to choose from --------------------------------------------------------------------- */
+
+/* 0: none of them is meant any more; -1: what was typed is no number of the list. */
+static long read_choice(size_t n)
 {
-	if (s->name)
-		say("no recorded stop of '%s'; graced audit -p shows how it would stop", s->name);
-	else
+	char line[32], *end;
+	long number;
+
+	printf("\nThe story of which one? (1 to %zu; q ends) ", n);
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin)) {
+		putchar('\n');
+		return 0;
+	}
+	line[strcspn(line, "\n")] = '\0';
+	if (!*line || strcmp(line, "q") == 0)
+		return 0;
+	number = strtol(line, &end, 10);
+	return *end || number < 1 || (size_t)number > n ? -1 : number;
+}
+
+static int choose(const struct search *s)
+{
+	long number;
+	int r = 0;
+
+	while (r >= 0 && (number = read_choice(s->n))) {
+		putchar('\n');
+		if (number > 0)
+			r = print_story(s, s->list + number - 1);
+	}
+	return r;
+}
+
+static int print_list(const struct search *s)
+{
+	bool json = s->why.options->json;
+	bool chosen = !json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->n; i++)
+		r = json ? print_story(s, s->list + i)
+			 : print_line(s, s->list + i, chosen ? i + 1 : 0);
+	if (r >= 0 && s->n && chosen)
+		r = choose(s);
+	else if (r >= 0 && s->n && !json)
+		puts("\ngraced why NAME tells the story of one.");
+	return r;
+}
+
+/* --- the command ------------------------------------------------------------------------------- */
+
+/* The records that are chosen are of an earlier time, or may be another node's. */
+static bool is_past(const struct options *o)
+{
+	return o->file || o->boot || o->since || o->until || o->count;
+}
+
+static int say_nothing(const struct search *s, const struct whynow *now)
+{
+	const char *name = s->why.name;
+
+	if (!name)
 		say("no recorded stop went badly");
+	else if (!now)
+		say("no recorded stop of '%s'", name);
+	else if (now->look < 0)
+		say("no recorded stop of '%s'; cannot look at the containers that run: %s", name,
+		    strerror(-now->look));
+	else
+		say("no %s of '%s', and no container of that name runs",
+		    s->why.options->running ? "stop" : "recorded stop", name);
 	return 1;
 }
 
-static int take_name(struct search *s, const char *name)
+static int take_name(struct why *w, const char *name)
 {
 	char *end;
 	unsigned long long pid;
 
-	s->name = name;
+	w->name = name;
 	if (!name)
 		return 0;
 	/* What a name leaves out as a pod it would find as a container. */
-	if (strchr(name, '!') || filter_names_add(&s->by_pod.pods, name) < 0 ||
-	    filter_names_add(&s->by_container.containers, name) < 0)
+	if (strchr(name, '!') || filter_names_add(&w->by_pod.pods, name) < 0 ||
+	    filter_names_add(&w->by_container.containers, name) < 0)
 		return say_usage("why", "'%s' is no name", name);
 	pid = strtoull(name, &end, 10);
-	s->pid = *end || pid > INT32_MAX ? 0 : (uint32_t)pid;
+	w->pid = *end || pid > INT32_MAX ? 0 : (uint32_t)pid;
 	return 0;
+}
+
+/* Prints what is found of the past, and otherwise, if now is not NULL, what is not over. 0, or
+ * -errno. *ret_status: the exit status. */
+static int show_past(struct search *s, struct history *history, struct whynow *now, int *ret_status)
+{
+	int r = 0;
+
+	*ret_status = history_read(history);
+	if (!*ret_status)
+		r = s->why.name ? print_named(s) : print_list(s);
+	if (r >= 0 && now && s->n && !s->why.options->json)
+		whynow_print_again(now);
+	if (r >= 0 && now && !s->n)
+		r = whynow_print_running(now);
+	fflush(stdout);
+	if (!*ret_status)
+		history_say_left_out(history);
+	if (r == 0 && !s->n && !*ret_status)
+		*ret_status = say_nothing(s, now);
+	return r < 0 ? r : s->error;
+}
+
+static int show_now(struct search *s, struct whynow *now, int *ret_status)
+{
+	int r = whynow_print_running(now);
+
+	*ret_status = r ? 0 : say_nothing(s, now);
+	return r;
 }
 
 static int show(struct search *s, struct history *history)
 {
-	int status, r;
+	const struct options *o = s->why.options;
+	bool looks = s->why.name && !is_past(o);
+	struct whynow now = {};
+	int status = 0, r = 0;
 
-	s->room = s->name ? (s->options->count ? s->options->count : 1) : LISTED_MAX;
+	s->room = s->why.name ? (o->count ? o->count : 1) : LISTED_MAX;
 	s->list = calloc(s->room + 1, sizeof(*s->list));
 	if (!s->list) {
 		say("cannot keep %zu stops: %s", s->room, strerror(ENOMEM));
 		return 1;
 	}
-	status = history_read(history);
-	r = status ? 0 : print_all(s);
-	if (!status)
-		history_say_left_out(history);
-	if (r < 0 || s->error < 0)
-		say("cannot show all stops: %s", strerror(r < 0 ? -r : -s->error));
-	else if (!status && !s->n)
-		status = say_nothing(s);
+	if (looks) {
+		whynow_look(&now, &s->why);
+		r = whynow_print_stopping(&now);
+	}
+	if (r == 0)
+		r = o->running ? show_now(s, &now, &status)
+			       : show_past(s, history, looks ? &now : NULL, &status);
+	if (looks)
+		whynow_done(&now);
+	if (r < 0)
+		say("cannot show all stops: %s", strerror(-r));
 	for (size_t i = 0; i < s->n; i++)
 		free(s->list[i].line);
 	free(s->list);
-	return r < 0 || s->error < 0 ? 1 : status;
+	return r < 0 ? 1 : status;
+}
+
+static int take_options(struct search *s, struct history *history, int argc, char **argv)
+{
+	const struct options *o = s->why.options;
+	int status;
+
+	if (o->first < argc - 1)
+		return say_usage("why", "one pod, container or pid; not '%s', too",
+				 argv[o->first + 1]);
+	status = history_take_options(history);
+	if (status)
+		return status;
+	if (o->running && (is_past(o) || !argv[o->first]))
+		return say_usage("why",
+				 "--running wants a name, and goes with no option that chooses "
+				 "past stops");
+	if (!argv[o->first] && !o->since && !o->boot && !o->file)
+		history->since_ns = (int64_t)clock_wall_ns() - LOOK_BACK_NS;
+	return take_name(&s->why, argv[o->first]);
 }
 
 int cmd_why(int argc, char **argv)
 {
 	struct options options;
-	struct search s = {.options = &options};
+	struct search s = {.why.options = &options};
 	struct history history = {.options = &options, .fn = take_record, .userdata = &s};
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))
 		return status;
-	if (options.first < argc - 1)
-		return say_usage("why", "one pod, container or pid; not '%s', too",
-				 argv[options.first + 1]);
-	status = history_take_options(&history);
-	if (!status)
-		status = take_name(&s, argv[options.first]);
-	if (status)
-		return status;
-	if (!s.name && !options.since && !options.boot && !options.file)
-		history.since_ns = (int64_t)clock_wall_ns() - LOOK_BACK_NS;
-	return show(&s, &history);
+	status = take_options(&s, &history, argc, argv);
+	return status ? status : show(&s, &history);
 }

@@ -130,6 +130,7 @@ struct options {
 	const char *file, *journal_directory, *boot, *since, *until, *endpoint, *endpoint_ca;
 	bool no_group_dead;
 	bool attach; /* follow no daemon */
+	bool running;
 	bool debug;
 
 	int first; /* index of the first argument that is no option */

@@ -51,7 +51,7 @@ enum {
 	/* Commands whose tables have columns to choose from. */
 	TABLES = TRACE | REPLAY | AUDIT | PODS | PLAN | LOG | REPORT | RESOLVE,
 	/* Commands that query sources of names on this host, apart from the daemon. */
-	SOURCES = TRACE | TOP | RECORD | AUDIT | RESOLVE | WAIT | CHECK,
+	SOURCES = TRACE | TOP | RECORD | AUDIT | RESOLVE | WAIT | CHECK | WHY,
 };
 
 /* In the order of --help: what has no section first, then by section. Options of commands alone
@@ -195,9 +195,13 @@ const struct setting settings[] = {
 	 .min = 1,
 	 .max = 1000000,
 	 .wants = "a number from 1 to 1000000"},
+	{.flag = "running",
+	 .help = "tell what a stop would do, and of one that is under way; of no past stop",
+	 .commands = WHY,
+	 TYPE(FLAG, OPTION(running))},
 	{.flag = "last",
 	 .argument = "N",
-	 .fallback = "1",
+	 .fallback_is = "1",
 	 .help = "tell the last N stops of that name",
 	 .commands = WHY,
 	 TYPE(COUNT, OPTION(count)),
@@ -356,11 +360,11 @@ const struct setting settings[] = {
 	 .fallback_is = "the one that holds containers",
 	 .help = "cgroup hierarchy of the containers: unified, or a v1 controller",
 	 TYPE(TEXT, OPTION(hierarchy))},
-	{KEY("nestedNodes", TRACE | TOP | RECORD | REPLAY | AUDIT | WAIT | RUN),
+	{KEY("nestedNodes", TRACE | TOP | RECORD | REPLAY | AUDIT | WAIT | WHY | RUN),
 	 VALUE("PATH", "/docker/0123456789abcdef"), .fallback_is = "none",
 	 .help = "cgroup of a container that is a node of its own (repeatable)", .list = true,
 	 .take = value_nested},
-	{KEY("containerRoots", TRACE | TOP | RECORD | REPLAY | AUDIT | WAIT | RUN),
+	{KEY("containerRoots", TRACE | TOP | RECORD | REPLAY | AUDIT | WAIT | WHY | RUN),
 	 VALUE("PATH", "/"), .fallback_is = "all that root made, but not below /user.slice",
 	 .help = "look for containers below this cgroup alone, there also for those that "
 		 "users other than root made (repeatable)",
@@ -414,7 +418,7 @@ const struct setting settings[] = {
 	 .fallback_is = "GRACED_CONTROL_SOCKET, then control.sock in RUNTIME_DIRECTORY or "
 			"/run/graced",
 	 .help = "query the daemon at this socket",
-	 .commands = TRACE | TOP | PODS | SHUTDOWN | CHECK,
+	 .commands = TRACE | TOP | PODS | SHUTDOWN | CHECK | WHY,
 	 TYPE(FILE, OPTION(socket))},
 	{KEY("names.enabled", SOURCES | RUN), .fallback = "true",
 	 .help = "query sources for names, grace periods and stop signals; false: no source",

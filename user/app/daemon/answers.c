@@ -223,6 +223,7 @@ struct stop_lines {
 	struct buf *out;
 	struct record record;
 	uint64_t lines;
+	bool brief; /* without processes, for what asks again and again */
 };
 
 static void add_stop(void *userdata, const struct record_stop *stop)
@@ -230,14 +231,16 @@ static void add_stop(void *userdata, const struct record_stop *stop)
 	struct stop_lines *t = userdata;
 
 	t->record.stop = *stop;
+	if (t->brief)
+		t->record.stop.n_processes = 0;
 	record_json(t->out, &t->record);
 	t->lines++;
 }
 
-static uint64_t add_stops(const struct daemon *d, struct buf *out)
+static uint64_t add_stops(const struct daemon *d, bool brief, struct buf *out)
 {
 	const struct obs_lost *lost = monitor_lost(d->monitor);
-	struct stop_lines t = {.out = out, .lines = 1};
+	struct stop_lines t = {.out = out, .lines = 1, .brief = brief};
 	char node[256];
 
 	begin_record(d, RECORD_LOST, node, &t.record);
@@ -253,7 +256,7 @@ static uint64_t add_stops(const struct daemon *d, struct buf *out)
 static void add_stopping(void *userdata, struct buf *out)
 {
 	_cleanup_(buf_free) struct buf lines = {.limit = CONTROL_REPLY_MAX};
-	uint64_t n = add_stops(userdata, &lines);
+	uint64_t n = add_stops(userdata, true, &lines);
 	int r = buf_error(&lines);
 
 	if (r < 0) {
@@ -326,7 +329,7 @@ static int answer(void *userdata, const struct control_request *request, struct 
 		*ret_lines = running.containers - running.asking + 1;
 		return 0;
 	case CONTROL_STOPPING:
-		*ret_lines = add_stops(d, out);
+		*ret_lines = add_stops(d, false, out);
 		return 0;
 	case CONTROL_SHUTDOWN_STATUS:
 	case CONTROL_FOLLOW:

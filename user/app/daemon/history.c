@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "core/story/story.h"
+
 static void copy(char *to, size_t size, const char *text)
 {
 	snprintf(to, size, "%s", text ? text : "");
@@ -21,6 +25,16 @@ void history_subject(const struct record_pod *pod, const struct record_container
 		copy(ret->container, sizeof(ret->container), name ? name : container->cgroup);
 	else
 		snprintf(ret->container, sizeof(ret->container), "%.12s", container->id);
+}
+
+static void fill_why(struct htmlstop *ret, const struct record_stop *stop)
+{
+	_cleanup_(buf_free) struct buf why = {};
+
+	if (!record_badness(stop) && !stop->reason)
+		return;
+	story_add_why(&why, stop);
+	copy(ret->why, sizeof(ret->why), buf_str(&why));
 }
 
 static void fill(struct htmlstop *ret, const struct record *record)
@@ -40,6 +54,7 @@ static void fill(struct htmlstop *ret, const struct record *record)
 		.reason = stop->reason,
 		.times = 1,
 	};
+	fill_why(ret, stop);
 	history_subject(&stop->pod, &stop->container, &ret->subject);
 }
 

@@ -124,6 +124,16 @@ static const struct podtab_pod *pod_of(struct describe *d, const struct cgpath *
 	return path->pod_uid[0] ? podtab_pod(&d->tab, path->pod_uid) : NULL;
 }
 
+struct grace describe_grace(struct describe *d, const struct cgpath *path)
+{
+	const struct podtab_container *own = describe_container(d, path);
+	const struct podtab_pod *pod = pod_of(d, path);
+	const struct podtab_container *spec =
+		own && own->name ? podtab_spec(&d->tab, path->pod_uid, own->name) : NULL;
+
+	return grace_of(pod, own, spec, 0);
+}
+
 void describe_each_pod(const struct describe *d,
 		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata)
 {

@@ -6,6 +6,7 @@
 #include "app/live/sources.h"
 #include "core/cgroup/path.h"
 #include "core/names/table.h"
+#include "core/stop/grace.h"
 #include "core/stop/record.h"
 
 struct options;
@@ -22,6 +23,9 @@ struct describe *describe_free(struct describe *d);
 
 /* What is known of a container by its id and path; NULL: nothing. Valid until describe_free(). */
 const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path);
+
+/* The grace period that a stop of it would have now. */
+struct grace describe_grace(struct describe *d, const struct cgpath *path);
 
 /* Calls fn for each pod that a source provided, in no order. */
 void describe_each_pod(const struct describe *d,

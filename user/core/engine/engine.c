@@ -671,7 +671,7 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 	}
 }
 
-void engine_each_stopping(const struct engine *e, engine_stop_fn fn, void *userdata)
+void engine_each_stopping(struct engine *e, engine_stop_fn fn, void *userdata)
 {
 	const struct cgnode *node;
 	size_t pos = 0;
@@ -684,6 +684,7 @@ void engine_each_stopping(const struct engine *e, engine_stop_fn fn, void *userd
 		    (e->stops.pods_only && !node->pod))
 			continue;
 		stops_fill(&e->stops, stop, &record);
+		stops_fill_members(&e->stops, stop, &record);
 		fn(userdata, &record);
 	}
 }

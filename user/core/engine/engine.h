@@ -95,7 +95,7 @@ void engine_each_container(const struct engine *engine, engine_container_fn fn, 
  * stop_signal.at_ns + grace.ns. The record is valid during the call. Must not call the engine.
  */
 typedef void (*engine_stop_fn)(void *userdata, const struct record_stop *stop);
-void engine_each_stopping(const struct engine *engine, engine_stop_fn fn, void *userdata);
+void engine_each_stopping(struct engine *engine, engine_stop_fn fn, void *userdata);
 
 /*
  * Called with the cgroup of each container that has been without an init for so long that it is no

@@ -219,8 +219,9 @@ const char *advice_name(unsigned int topic)
 					  : audit_warning_name(topic - AUDIT_REASON_COUNT);
 }
 
+/* inside: as its container sees it. */
 static void add_process(struct buf *out, bool known, const struct record_process *p,
-			const char *otherwise)
+			const char *otherwise, bool inside)
 {
 	if (!known) {
 		buf_adds(out, otherwise);
@@ -228,7 +229,10 @@ static void add_process(struct buf *out, bool known, const struct record_process
 	}
 	if (p->comm)
 		utf8_add_visible(out, p->comm, strlen(p->comm));
-	buf_printf(out, "%s(pid %u)", p->comm ? " " : "", p->pid);
+	if (inside)
+		buf_printf(out, "[%u]", p->ns_pid);
+	else
+		buf_printf(out, "%s(pid %u)", p->comm ? " " : "", p->pid);
 }
 
 static void add_delay(struct buf *out, const struct audit_pair *pair)
@@ -243,7 +247,7 @@ static void add_delay(struct buf *out, const struct audit_pair *pair)
 }
 
 static void expand(struct buf *out, unsigned int topic, const char *text,
-		   const struct audit_record *r)
+		   const struct audit_record *r, bool inside)
 {
 	const struct audit_pair *pair = pair_of(topic, r);
 	const struct record_process *app = pair ? &pair->app : &r->app;
@@ -253,10 +257,10 @@ static void expand(struct buf *out, unsigned int topic, const char *text,
 	for (; *text; text++)
 		switch (*text) {
 		case '@':
-			add_process(out, r->seen, &r->process, "its init");
+			add_process(out, r->seen, &r->process, "its init", inside);
 			break;
 		case '&':
-			add_process(out, has_app, app, "its child");
+			add_process(out, has_app, app, "its child", inside);
 			break;
 		case '~':
 			buf_printf(out, "%u", r->process.pid);
@@ -266,7 +270,7 @@ static void expand(struct buf *out, unsigned int topic, const char *text,
 			break;
 		case '%':
 			add_process(out, pair && pair->by.pid, pair ? &pair->by : NULL,
-				    "its parent");
+				    "its parent", inside);
 			break;
 		case '#':
 			if (pair)
@@ -280,7 +284,7 @@ static void expand(struct buf *out, unsigned int topic, const char *text,
 		}
 }
 
-void advice_add_why(struct buf *out, unsigned int topic, const struct audit_record *r)
+static void add_why(struct buf *out, unsigned int topic, const struct audit_record *r, bool inside)
 {
 	if (topic == AUDIT_ACCESS && !r->seen)
 		buf_adds(out, "none of its processes can be seen from here");
@@ -288,9 +292,19 @@ void advice_add_why(struct buf *out, unsigned int topic, const struct audit_reco
 		expand(out, topic,
 		       "@ is not the application and passes nothing on; which of the container's "
 		       "other processes is, is not known",
-		       r);
+		       r, inside);
 	else if (topic < ADVICE_TOPICS)
-		expand(out, topic, topics[topic].why, r);
+		expand(out, topic, topics[topic].why, r, inside);
+}
+
+void advice_add_why(struct buf *out, unsigned int topic, const struct audit_record *r)
+{
+	add_why(out, topic, r, false);
+}
+
+void advice_add_story(struct buf *out, unsigned int topic, const struct audit_record *r)
+{
+	add_why(out, topic, r, true);
 }
 
 const char *advice_remedy(unsigned int topic)
@@ -350,6 +364,14 @@ unsigned int advice_of_unheard(enum unheard reason)
 	return (unsigned int)reason < UNHEARD_COUNT ? of[reason] : ADVICE_TOPICS;
 }
 
+unsigned int advice_warning(const struct audit_record *r)
+{
+	for (size_t i = 0; i < sizeof(by_weight) / sizeof(*by_weight); i++)
+		if (advice_applies(WARNING(by_weight[i]), r))
+			return WARNING(by_weight[i]);
+	return ADVICE_TOPICS;
+}
+
 void advice_add_short(struct buf *out, const struct audit_record *r)
 {
 	unsigned int topic = r->audit.reason;
@@ -361,5 +383,5 @@ void advice_add_short(struct buf *out, const struct audit_record *r)
 	if (r->audit.reason == AUDIT_ACCESS && !r->seen)
 		buf_adds(out, "look again from the host's namespace");
 	else if (topics[topic].in_short)
-		expand(out, topic, topics[topic].in_short, r);
+		expand(out, topic, topics[topic].in_short, r, false);
 }

@@ -28,6 +28,12 @@ const char *advice_name(unsigned int topic);
 /* Adds one sentence with the processes concerned, without a full stop. Names are made printable. */
 void advice_add_why(struct buf *out, unsigned int topic, const struct audit_record *record);
 
+/* The same with processes as their container sees them: NAME[PID]. */
+void advice_add_story(struct buf *out, unsigned int topic, const struct audit_record *record);
+
+/* The topic of the record's most important warning; ADVICE_TOPICS: it has none. */
+unsigned int advice_warning(const struct audit_record *record);
+
 /* One or two sentences that hold for each record with this topic; NULL for an unknown number. */
 const char *advice_remedy(unsigned int topic);
 

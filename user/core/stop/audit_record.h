@@ -4,6 +4,7 @@
 #define CORE_STOP_AUDIT_RECORD_H
 
 #include "core/stop/audit.h"
+#include "core/stop/grace.h"
 #include "core/stop/record.h"
 
 struct tree; /* core/tree/tree.h */
@@ -30,6 +31,7 @@ struct audit_record {
 	/* The process that would have to get the signal: the child behind the shell, or that of an
 	 * init that passes signals on. */
 	struct record_process app;
+	struct grace grace; /* as far as it is known */
 	struct audit_facts facts;
 	struct audit audit;
 	const struct tree *tree; /* NULL: it was not looked at */

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "core/shutdown/shutdown.h"
+#include "core/story/story.h"
 #include "wire/text/journal.h"
 
 /* Listed pods that were alive, or containers outside pods; others are counted. */
@@ -357,12 +358,37 @@ void account_text_gaps(struct buf *out, uint32_t gaps)
 			buf_adds(next(&list), gap_name((enum gap)gap));
 }
 
+/* How a stop that was recorded went badly, as its story has it. */
+static void note_why(const struct list *list, const struct record_stop *of)
+{
+	story_add_why(next(list), of);
+	buf_truncate(list->out, list->out->len - 1);
+}
+
+static void note_end(const struct list *list, const struct record_stop *of)
+{
+	uint32_t signal = record_died_of(&of->exit);
+
+	if (signal && signal != 9)
+		buf_printf(next(list), "signal %" PRIu32, signal);
+	else if (account_code(&of->exit) > 0)
+		buf_printf(next(list), "code %" PRId64, account_code(&of->exit));
+	if (of->kill_signal.at_ns)
+		note_sender(list, &of->kill_signal);
+	else if (of->stop_signal.at_ns)
+		note_sender(list, &of->stop_signal);
+}
+
+static bool went_badly(const struct record_stop *of)
+{
+	return record_badness(of) || of->reason || of->deaf;
+}
+
 void account_text_note(struct buf *out, const struct account_story *story,
 		       const struct account_pod *pod, const struct account_stop *stop)
 {
 	const struct list list = {out, out->len, ", "};
 	const struct record_stop *of = stop->of;
-	uint32_t signal = of->exit.status & 0x7f;
 
 	if (stop->unrecorded)
 		buf_adds(next(&list), "no record of its stop");
@@ -372,18 +398,10 @@ void account_text_note(struct buf *out, const struct account_story *story,
 		buf_adds(next(&list), "overdue at ");
 		account_text_offset(out, story, stop->overdue_ns);
 	}
-	if (of->reason)
-		add_text(next(&list), unheard_name(of->reason));
-	else if (of->deaf)
-		buf_adds(next(&list), "deaf");
-	if (of->exit.known && signal && signal != 9)
-		buf_printf(next(&list), "signal %" PRIu32, signal);
-	else if (account_code(&of->exit) > 0)
-		buf_printf(next(&list), "code %" PRId64, account_code(&of->exit));
-	if (of->kill_signal.at_ns)
-		note_sender(&list, &of->kill_signal);
-	else if (of->stop_signal.at_ns)
-		note_sender(&list, &of->stop_signal);
+	if (went_badly(of) && !stop->unrecorded)
+		note_why(&list, of);
+	else
+		note_end(&list, of);
 	if (stop == story->stops[pod->first])
 		note_pod(&list, pod);
 	if (of->gaps) {

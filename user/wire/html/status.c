@@ -205,8 +205,10 @@ static void add_stop(struct buf *out, const struct htmlstop *stop)
 	add_subject(out, &stop->subject);
 	begin_cell(out, "verdict", went_wrong(stop) ? "bad" : "");
 	buf_printf(out, "%s, %s", outcome_name(stop->outcome), cause_name(stop->cause));
-	if (stop->reason != UNHEARD_NONE)
-		buf_printf(out, "; stop signal not acted on: %s", unheard_name(stop->reason));
+	if (stop->why[0]) {
+		buf_adds(out, ": ");
+		html_add_text(out, stop->why);
+	}
 	buf_adds(out,
 		 stop->complete ? "</td>" : " <span class=\"dim\">(evidence has gaps)</span></td>");
 	begin_cell(out, "took", "n");

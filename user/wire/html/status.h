@@ -25,6 +25,8 @@ struct htmlsubject {
 };
 
 /* A stop as it is shown. */
+#define HTMLSTATUS_WHY 256
+
 struct htmlstop {
 	int64_t wall_ns;
 	struct htmlsubject subject;
@@ -35,7 +37,8 @@ struct htmlstop {
 	int64_t margin_ns; /* of the grace period; below 0: it overran */
 	bool complete;	   /* the evidence */
 	enum unheard reason;
-	uint64_t times; /* of a container that is deaf: how often it was stopped so */
+	char why[HTMLSTATUS_WHY]; /* its sentence, cut; "": it went well */
+	uint64_t times;		  /* of a container that is deaf: how often it was stopped so */
 };
 
 /* How many containers that run and are deaf are listed; of the others the page says how many. */

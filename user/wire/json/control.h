@@ -43,7 +43,8 @@ enum control_command {
 	 * a line of control_add_asking(). */
 	CONTROL_CONTAINERS,
 	/* A line of record_json() of type lost, with the totals; then one of type stop for each
-	 * stop that is under way, without outcome, cause and gaps. */
+	 * stop that is under way, without outcome, cause and gaps, and for a client that follows
+	 * without its processes. */
 	CONTROL_STOPPING,
 	CONTROL_COMMAND_COUNT,
 };

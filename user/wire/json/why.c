@@ -1,59 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/json/why.h"
 
-#include "base/cleanup.h"
-#include "core/stop/story.h"
+#include "core/stop/audit.h"
+#include "wire/json/parts.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 
-static void add_events(struct buf *out, const struct record_stop *stop)
+static void add_lines(struct buf *out, const struct story *s)
 {
-	struct story_event events[STORY_EVENTS];
-	size_t more, n = story_events(stop, events, &more);
-
 	jsonw_array(out, "events");
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_(buf_free) struct buf text = {};
-
-		story_add_event(&text, stop, events + i);
+	for (size_t i = 0; i < s->n_lines; i++) {
 		jsonw_object(out, NULL);
-		jsonw_u64(out, "at_boot_ns", events[i].at_ns);
-		jsonw_str(out, "text", buf_str(&text));
+		if (s->lines[i].at_ns)
+			jsonw_u64(out, "at_boot_ns", s->lines[i].at_ns);
+		else
+			jsonw_null(out, "at_boot_ns");
+		jsonw_str(out, "text", buf_str(&s->lines[i].text));
 		jsonw_object_end(out);
 	}
 	jsonw_array_end(out);
-	jsonw_u64(out, "events_other", more);
+	jsonw_u64(out, "events_other", s->more);
 }
 
-static void add_remedies(struct buf *out, const struct record_stop *stop)
+static void add_remedies(struct buf *out, const struct story *s)
 {
-	const char *text, *page;
-
 	jsonw_array(out, "remedies");
-	for (size_t i = 0; story_remedy(stop, i, &text, &page); i++) {
+	for (size_t i = 0; i < s->n_remedies; i++) {
 		jsonw_object(out, NULL);
-		jsonw_str(out, "text", text);
-		jsonw_str(out, "page", page);
+		jsonw_str(out, "text", s->remedies[i].text);
+		jsonw_str(out, "page", s->remedies[i].page);
 		jsonw_object_end(out);
 	}
 	jsonw_array_end(out);
 }
 
-int why_json(struct buf *out, const struct record *record)
+int why_json(struct buf *out, const struct story *s)
 {
-	_cleanup_(buf_free) struct buf text = {};
+	bool ended = s->state == STORY_ENDED;
 
-	story_add_why(&text, &record->stop);
 	jsonw_object(out, NULL);
 	jsonw_str(out, "type", "why");
-	jsonw_u64(out, "schema", 1);
-	jsonw_str(out, "id", record->stop.id);
-	jsonw_str(out, "outcome", outcome_name(record->stop.outcome));
-	jsonw_str(out, "cause", cause_name(record->stop.cause));
-	jsonw_str(out, "sentence", buf_str(&text));
-	add_events(out, &record->stop);
-	add_remedies(out, &record->stop);
+	jsonw_u64(out, "schema", RECORD_SCHEMA);
+	jsonw_str(out, "state", story_state_name(s->state));
+	jsonw_str(out, "id", s->id);
+	jsonw_str(out, "outcome", ended ? outcome_name(s->outcome) : NULL);
+	jsonw_str(out, "cause", ended ? cause_name(s->cause) : NULL);
+	jsonw_str(out, "reason", s->state == STORY_RUNNING ? audit_reason_name(s->reason) : NULL);
+	members_write_object(out, "pod", parts_pod, s->pod->known ? s->pod : NULL);
+	members_write_object(out, "container", parts_container,
+			     s->container->known ? s->container : NULL);
+	jsonw_str(out, "sentence", buf_str(&s->sentence));
+	add_lines(out, s);
+	add_remedies(out, s);
 	jsonw_object_end(out);
 	buf_addc(out, '\n');
-	return buf_error(out);
+	return buf_error(out) ?: story_error(s);
 }

@@ -4,9 +4,9 @@
 #define WIRE_JSON_WHY_H
 
 #include "base/buf.h"
-#include "core/stop/record.h"
+#include "core/story/story.h"
 
 /* Adds one object and a line feed. 0 or buf_error(). */
-int why_json(struct buf *out, const struct record *record);
+int why_json(struct buf *out, const struct story *story);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "core/boot/log.h"
 #include "core/kubelet/pod.h"
+#include "core/story/story.h"
 #include "wire/json/parts.h"
 #include "wire/json/rows.h"
 
@@ -107,19 +108,6 @@ static void say_subject(struct buf *out, const struct record_pod *pod,
 	add_text(out, name);
 }
 
-static void say_sender(struct buf *out, const struct record_sender *sender)
-{
-	const char *kind = sender_kind_name(sender->kind);
-
-	if (sender->kind == SENDER_UNKNOWN) {
-		buf_adds(out, " from an unknown sender");
-		return;
-	}
-	buf_adds(out, " from ");
-	add_text(out, sender->process.comm ? sender->process.comm : "");
-	buf_printf(out, "[%u] (%s)", sender->process.pid, kind ? kind : "host or container");
-}
-
 static void add_sender(struct buf *out, const char *which, const struct record_sigref *sigref)
 {
 	char name[SIGNAME_SIZE], key[64];
@@ -136,64 +124,12 @@ static void add_sender(struct buf *out, const char *which, const struct record_s
 	add_field(out, key, sender_kind_name(sigref->sender.kind));
 }
 
-static void say_unheard(struct buf *out, enum unheard reason)
-{
-	static const char *const sentences[UNHEARD_COUNT] = {
-		[UNHEARD_NO_HANDLER] = " was not heard: PID 1 has no handler for it",
-		[UNHEARD_IGNORED] = " was not heard: the process ignores it",
-		[UNHEARD_BLOCKED] = " was not heard: every thread blocks it",
-		[UNHEARD_STOPPED] = " was not taken: the process was stopped or frozen",
-		[UNHEARD_DEFAULT_IGNORE] = " was not heard: its default is to do nothing",
-		[UNHEARD_SHELL] = " was not heard: a shell without a handler is PID 1",
-		[UNHEARD_TRAP] = " was in vain: the shell's trap waits for its child",
-		[UNHEARD_CHILD_IGNORED] = " was in vain: the child it was forwarded to ignores it",
-		[UNHEARD_RERAISED] = " was in vain: PID 1 raised it again with the default action, "
-				     "which does nothing for PID 1: the app has no handler",
-		[UNHEARD_BEFORE_EXEC] = " came before PID 1 had exec'd its program",
-	};
-
-	if (sentences[reason])
-		buf_adds(out, sentences[reason]);
-}
-
-/* False: not of that reason, or not enough is known. */
-static bool say_before_exec(struct buf *out, const struct record_stop *stop)
-{
-	char after[DURATION_SIZE];
-	uint64_t after_ns;
-	const char *comm = record_before_exec(stop, &after_ns);
-
-	if (!comm)
-		return false;
-	buf_printf(out, " came %s after the start, when PID 1 was still ",
-		   duration_format(after_ns, after));
-	add_text(out, comm);
-	return true;
-}
-
 static void say_stop(struct buf *out, const struct record_stop *stop)
 {
-	char took[DURATION_SIZE], name[SIGNAME_SIZE];
-
 	buf_adds(out, "MESSAGE=");
 	say_subject(out, &stop->pod, &stop->container);
-	buf_printf(out, ": %s, %s", outcome_name(stop->outcome), cause_name(stop->cause));
-	if (stop->latency_known)
-		buf_printf(out, " after %s", duration_format(stop->latency_ns, took));
-	if (stop->stop_signal.known) {
-		buf_printf(out, "; %s", signame_format(stop->stop_signal.number, name));
-		say_sender(out, &stop->stop_signal.sender);
-		if (!say_before_exec(out, stop))
-			say_unheard(out, stop->reason);
-	}
-	if (stop->keeper_signal.known) {
-		buf_adds(out, "; SIGKILL to the process that kept it");
-		say_sender(out, &stop->keeper_signal.sender);
-	}
-	if (stop->kill_signal.known) {
-		buf_adds(out, "; SIGKILL");
-		say_sender(out, &stop->kill_signal.sender);
-	}
+	buf_printf(out, ": %s, %s: ", outcome_name(stop->outcome), cause_name(stop->cause));
+	story_add_why(out, stop);
 	buf_addc(out, '\n');
 }
 
@@ -227,13 +163,12 @@ static void add_signal(struct buf *out, const struct record *record)
 	add_head(out, record, ID_SIGNAL, "signal", signal->deaf ? JOURNAL_WARNING : JOURNAL_INFO);
 	buf_adds(out, "MESSAGE=");
 	say_subject(out, &signal->pod, &signal->container);
-	buf_printf(out, ": %s", signame_format(signal->number, name));
-	say_sender(out, &signal->sender);
-	buf_printf(out, " %s%s\n", record_result_name(signal->result),
-		   signal->deaf ? ": PID 1 has no handler for it" : "");
+	buf_adds(out, ": ");
+	story_add_signal(out, signal);
+	buf_addc(out, '\n');
 	add_subject(out, &signal->pod, &signal->container);
 	add_process(out, &signal->target);
-	add_field(out, "GRACED_SIGNAL", name);
+	add_field(out, "GRACED_SIGNAL", signame_format(signal->number, name));
 	add_field(out, "GRACED_RESULT", record_result_name(signal->result));
 }
 

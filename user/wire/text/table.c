@@ -9,6 +9,7 @@
 #include "base/signame.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "core/story/story.h"
 
 #define SHORT_UID 8
 #define SUFFIX	  ".service"
@@ -243,11 +244,9 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 
 	add_unheard(cell, stop->deaf, stop->reason);
 	add_before_exec(cell, stop);
-	if (record_cut_well(stop)) {
+	if (stop->via.process.pid || record_cut_well(stop))
 		next_note(cell);
-		buf_add_u64(cell, stop->cut);
-		buf_adds(cell, " cut");
-	}
+	story_add_note(cell, stop);
 	if (stop->collateral_kills > record_cut_well(stop)) {
 		next_note(cell);
 		buf_add_u64(cell, stop->collateral_kills);

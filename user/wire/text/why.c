@@ -8,7 +8,7 @@
 #include "base/rfc3339.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "core/stop/story.h"
+#include "core/story/story.h"
 #include "wire/text/wrap.h"
 
 #define INDENT	  2
@@ -19,17 +19,17 @@ static void add_visible(struct buf *out, const char *text)
 	utf8_add_visible(out, text, strlen(text));
 }
 
-static void add_subject(struct buf *out, const struct record_stop *stop)
+void why_add_subject(struct buf *out, const struct record_pod *pod,
+		     const struct record_container *c)
 {
-	const struct record_container *c = &stop->container;
-	const char *ns = record_namespace(&stop->pod, c);
+	const char *ns = record_namespace(pod, c);
 
 	if (ns) {
 		add_visible(out, ns);
 		buf_addc(out, '/');
 	}
-	if (stop->pod.name) {
-		add_visible(out, stop->pod.name);
+	if (pod->name) {
+		add_visible(out, pod->name);
 		buf_addc(out, ' ');
 	}
 	if (c->name)
@@ -56,89 +56,94 @@ static void add_when(struct buf *out, int64_t wall_ns, const struct grid_view *v
 
 /* --- a story ----------------------------------------------------------------------------------- */
 
-static void add_head(struct buf *out, const struct record *record, const struct grid_view *view)
+static void add_head(struct buf *out, const struct story *s, const struct grid_view *view)
 {
-	const struct record_stop *stop = &record->stop;
-
-	add_when(out, record->wall_ns, view);
+	add_when(out, s->wall_ns, view);
 	buf_adds(out, "  ");
-	add_subject(out, stop);
-	buf_printf(out, "  %s (%s)\n", outcome_name(stop->outcome), cause_name(stop->cause));
+	why_add_subject(out, s->pod, s->container);
+	if (s->state == STORY_ENDED)
+		buf_printf(out, "  %s (%s)", outcome_name(s->outcome), cause_name(s->cause));
+	else
+		buf_printf(out, "  %s", story_state_name(s->state));
+	if (s->state == STORY_RUNNING)
+		buf_printf(out, " (%s)", audit_reason_name(s->reason));
+	buf_addc(out, '\n');
 }
 
-static void add_sentence(struct buf *out, const struct record_stop *stop, unsigned int width)
+static void add_sentence(struct buf *out, const struct story *s, unsigned int width)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
-	story_add_why(&text, stop);
+	buf_adds(&text, buf_str(&s->sentence));
 	for (unsigned int gap = 0, n = 0; gap < GAP_COUNT; gap++)
-		if (stop->gaps >> gap & 1)
+		if (s->gaps >> gap & 1)
 			buf_printf(&text, "%s%s",
 				   n++ ? ", " : " Gaps in the evidence: ", gap_name(gap));
-	if (stop->gaps)
+	if (s->gaps)
 		buf_addc(&text, '.');
 	wrap_line(out, 0, buf_str(&text), width);
 }
 
-static void add_event(struct buf *out, const struct record_stop *stop,
-		      const struct story_event *event, uint64_t from_ns, unsigned int width)
+static void add_line(struct buf *out, const struct story_line *line, uint64_t from_ns,
+		     unsigned int width)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	char after[DURATION_SIZE];
 
-	duration_format(event->at_ns - from_ns, after);
-	buf_printf(&text, "+%s ", event->at_ns == from_ns ? "0s" : after);
-	story_add_event(&text, stop, event);
+	if (line->at_ns)
+		buf_printf(&text, "+%s ",
+			   line->at_ns == from_ns ? "0s"
+						  : duration_format(line->at_ns - from_ns, after));
+	buf_adds(&text, buf_str(&line->text));
 	wrap_line(out, INDENT, buf_str(&text), width);
 }
 
-static void add_events(struct buf *out, const struct record_stop *stop, unsigned int width)
+static void add_lines(struct buf *out, const struct story *s, unsigned int width)
 {
-	struct story_event events[STORY_EVENTS];
-	size_t more, n = story_events(stop, events, &more);
-
-	if (n)
+	if (s->n_lines)
 		buf_addc(out, '\n');
-	for (size_t i = 0; i < n; i++)
-		add_event(out, stop, events + i, events[0].at_ns, width);
-	if (more)
-		buf_printf(out, "%*s... and %zu more events\n", INDENT, "", more);
+	for (size_t i = 0; i < s->n_lines; i++)
+		add_line(out, s->lines + i, s->lines[0].at_ns, width);
+	if (s->more)
+		buf_printf(out, "%*s... and %zu more %s\n", INDENT, "", s->more,
+			   s->state == STORY_RUNNING ? "processes" : "events");
 }
 
-static void add_remedies(struct buf *out, const struct record_stop *stop, unsigned int width)
+static void add_remedies(struct buf *out, const struct story *s, unsigned int width)
 {
-	const char *text, *page;
-
-	for (size_t i = 0; story_remedy(stop, i, &text, &page); i++) {
+	for (size_t i = 0; i < s->n_remedies; i++) {
 		_cleanup_(buf_free) struct buf line = {};
 
-		buf_printf(&line, "What to do: %s", text);
-		if (page)
-			buf_printf(&line, " See docs/fix.md#%s.", page);
+		buf_printf(&line, "What to do: %s", s->remedies[i].text);
+		if (s->remedies[i].page)
+			buf_printf(&line, " See docs/fix.md#%s.", s->remedies[i].page);
 		buf_adds(out, i ? "" : "\n");
 		wrap_line(out, 0, buf_str(&line), width);
 	}
 }
 
-int why_story(struct buf *out, const struct record *record, const struct grid_view *view)
+int why_story(struct buf *out, const struct story *story, const struct grid_view *view)
 {
-	add_head(out, record, view);
-	add_sentence(out, &record->stop, view->width);
-	add_events(out, &record->stop, view->width);
-	add_remedies(out, &record->stop, view->width);
-	return buf_error(out);
+	add_head(out, story, view);
+	add_sentence(out, story, view->width);
+	add_lines(out, story, view->width);
+	add_remedies(out, story, view->width);
+	return buf_error(out) ?: story_error(story);
 }
 
 /* --- a list ------------------------------------------------------------------------------------ */
 
-int why_line(struct buf *out, const struct record *record, const struct grid_view *view)
+int why_line(struct buf *out, const struct record *record, size_t number,
+	     const struct grid_view *view)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	size_t fits;
 
+	if (number)
+		buf_printf(&text, "%2zu  ", number);
 	add_when(&text, record->wall_ns, view);
 	buf_adds(&text, "  ");
-	add_subject(&text, &record->stop);
+	why_add_subject(&text, &record->stop.pod, &record->stop.container);
 	buf_printf(&text, "  %s: ", outcome_name(record->stop.outcome));
 	story_add_why(&text, &record->stop);
 	fits = view->width ? utf8_fit(buf_str(&text), text.len, view->width) : text.len;

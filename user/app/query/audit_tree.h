@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks at the processes below an init, and has it judged what would become of each. */
-#ifndef APP_COMMANDS_AUDIT_TREE_H
-#define APP_COMMANDS_AUDIT_TREE_H
+#ifndef APP_QUERY_AUDIT_TREE_H
+#define APP_QUERY_AUDIT_TREE_H
 
 #include "core/tree/tree.h"
 #include "io/proc/proc.h"

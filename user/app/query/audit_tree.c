@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads arguments and signal masks of the processes of a container. */
-#include "app/commands/audit_tree.h"
+#include "app/query/audit_tree.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/stop/story: the sentence of each way to end, what happened in words, and what
+/* Claims about core/story/story: the sentence of each way to end, what happened in words, and what
  * to do. */
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "core/stop/advice.h"
-#include "core/stop/story.h"
+#include "core/story/part.h"
 #include "lib/claim.h"
 
 #define MS	 UINT64_C(1000000)
@@ -110,7 +110,7 @@ static void each_sigkill_has_its_sentence(void **state)
 		{{STOP(KILLED, UNKNOWN, 9), .kill_signal = SENT_BY(9, SENDER_UNKNOWN, 0, NULL)},
 		 "app[1] was killed by an unknown sender."},
 		{{STOP(KILLED, UNKNOWN, 9), .kill_signal = SENT_BY(9, SENDER_UNPLACED, 77, "sh")},
-		 "app[1] was killed by sh[77]."},
+		 "app[1] was killed by sh[77] (perhaps in a container)."},
 		{{STOP(KILLED, PID_NAMESPACE, 9),
 		  .kill_signal = SENT_BY(9, SENDER_KERNEL, 4201, "app")},
 		 "app[1] was killed because the init of its pid namespace had ended."},
@@ -152,6 +152,14 @@ static void a_sender_in_a_container_is_placed(void **state)
 	s->container = (struct record_container){.known = true, .id = "d"};
 	assert_string_equal(sentence(&out, &stop),
 			    "app[1] was killed by spider[4711] (in pod batch/x).");
+	s->container.name = "web";
+	s->ancestors[0] = "sh";
+	s->ancestors[1] = "cron";
+	assert_string_equal(sentence(&out, &stop),
+			    "app[1] was killed by spider[4711] (in pod batch/x, container web; "
+			    "parents: sh, cron).");
+	s->container.name = NULL;
+	s->ancestors[0] = NULL;
 	s->pod.uid = "u";
 	assert_string_equal(sentence(&out, &stop),
 			    "app[1] was killed by spider[4711] (in its pod).");
@@ -192,8 +200,9 @@ static void each_kind_of_memory_has_its_sentence(void **state)
 static void what_was_not_seen_is_not_claimed(void **state)
 {
 	static const struct row rows[] = {
+		{{.process = APP}, "What ended app[1] was not seen."},
 		{{.process = APP, .stop_signal = SENT(15, 0, 0)},
-		 "What ended app[1] was not seen."},
+		 "What ended app[1] after SIGTERM from runc[700] (the runtime) was not seen."},
 		{{.process = {}}, "What ended the init was not seen."},
 		{{.process = APP, .exit = {.reported = true, .code = 137}},
 		 "What ended app[1] was not seen. Its runtime reports exit code 137."},
@@ -444,11 +453,35 @@ static void each_reason_has_words(void **state)
 	assert_non_null(unheard_remark(UNHEARD_COUNT));
 }
 
+static void a_column_has_a_short_form(void **state)
+{
+	static const struct row rows[] = {
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0)}, ""},
+		{{STOP(KILLED, GRACE_EXPIRED, 9), .cut = 1}, ""},
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 2}, "2 cut"},
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 1, .processes = npm, .n_processes = 3},
+		 "node[9] cut unasked"},
+		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 3, .processes = su, .n_processes = 2},
+		 "node[9] cut +2"},
+		{{STOP(OOM_KILLED, OOM_CONTAINER, CODE(137)), .via = VIA(VIA_PASSED_ON)},
+		 "via python3[7]"},
+		{{STOP(KILLED, HOST, CODE(137)), .via = VIA(VIA_INFERRED)},
+		 "perhaps via python3[7]"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		story_add_note(&out, &rows[i].stop);
+		assert_string_equal(buf_str(&out), rows[i].want);
+	}
+}
+
 /* --- what happened --------------------------------------------------------------------------- */
 
 static void assert_events(const struct record_stop *stop, const char *const *want, size_t n)
 {
-	struct story_event events[STORY_EVENTS];
+	struct story_event events[STORY_LINES];
 	_cleanup_(buf_free) struct buf out = {};
 	size_t more;
 
@@ -540,6 +573,40 @@ static void signals_and_ends_are_told_with_their_senders(void **state)
 	assert_events(&stop, want, LEN(want));
 }
 
+static void what_a_process_sent_itself_is_told_as_that(void **state)
+{
+	static const struct record_member list[] = {
+		{.process = APP, .exit = EXIT(9)},
+		{.process = NODE,
+		 .exit = {.known = true, .status = 9, .at_ns = IN(3)},
+		 .asked = {15, 0, IN(1), SENDER_CONTAINER, NODE},
+		 .fatal = {9, 0, IN(2), SENDER_CONTAINER, NODE},
+		 .by = ENDED_ITSELF},
+	};
+	static const struct record_stop stop = {
+		STOP(KILLED, SELF, 9),
+		.processes = list,
+		.n_processes = LEN(list),
+		.requests = {{.number = 15,
+			      .at_ns = IN(0),
+			      .sender = SENDER_CONTAINER,
+			      .process = APP}},
+		.kill_signal = {.known = true,
+				.number = 9,
+				.at_ns = IN(4),
+				.sender = {SENDER_CONTAINER, APP}},
+	};
+	static const char *const want[] = {
+		"app[1] sent SIGTERM to itself",
+		"node[9] sent SIGTERM to itself",
+		"node[9] killed itself",
+		"app[1] killed itself",
+		"app[1] ended",
+	};
+
+	assert_events(&stop, want, LEN(want));
+}
+
 static void requests_in_vain_say_why(void **state)
 {
 	static const struct record_stop stop = {
@@ -576,7 +643,7 @@ static void of_many_processes_those_that_were_cut_are_kept(void **state)
 	struct record_stop stop = {STOP(GRACEFUL, STOP_SIGNAL, CODE(0)),
 				   .stop_signal = SENT(15, 0, 0), .processes = list,
 				   .n_processes = LEN(list), .empty_ns = IN(3 * S)};
-	struct story_event events[STORY_EVENTS];
+	struct story_event events[STORY_LINES];
 	size_t more, cut = 0, n;
 
 	for (uint32_t i = 1; i < LEN(list); i++)
@@ -586,10 +653,10 @@ static void of_many_processes_those_that_were_cut_are_kept(void **state)
 			.cut = i > 11,
 		};
 	n = story_events(&stop, events, &more);
-	assert_int_equal(n, STORY_EVENTS);
-	assert_int_equal(more, 15 + 3 - STORY_EVENTS);
+	assert_int_equal(n, STORY_LINES);
+	assert_int_equal(more, 15 + 3 - STORY_LINES);
 	for (size_t i = 0; i < n; i++) {
-		cut += events[i].what == STORY_ENDED && list[events[i].index].cut;
+		cut += events[i].what == STORY_END && list[events[i].index].cut;
 		assert_true(!i || events[i].at_ns >= events[i - 1].at_ns);
 	}
 	assert_int_equal(cut, 4);
@@ -643,6 +710,42 @@ static void each_trouble_has_a_remedy(void **state)
 	}
 }
 
+/* An init that passes signals on helps where none was sent, and not against a killer. */
+static void the_remedy_for_a_cut_process_depends_on_who_killed_it(void **state)
+{
+	static const struct {
+		enum ended_by by;
+		const char *unasked, *asked;
+	} rows[] = {
+		{ENDED_UNKNOWN, "Have each process asked", "Have that process end sooner"},
+		{ENDED_PID_NAMESPACE, "Have each process asked", "Have that process end sooner"},
+		{ENDED_RUNTIME, "Have each process asked", "Have that process end sooner"},
+		{ENDED_KERNEL, "Have each process asked", "Have that process end sooner"},
+		{ENDED_CONTAINER, "It is the application", "Have that process end sooner"},
+		{ENDED_HOST, "It was no stop", "It was no stop"},
+		{ENDED_POD, "It was no stop", "It was no stop"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++)
+		for (int asked = 0; asked < 2; asked++) {
+			const struct record_member list[] = {
+				{.process = APP},
+				{.process = NODE,
+				 .cut = true,
+				 .by = rows[i].by,
+				 .asked = {.number = asked ? 15 : 0}},
+			};
+			const struct record_stop stop = {STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 1,
+							 .processes = list, .n_processes = 2};
+			const char *begin = asked ? rows[i].asked : rows[i].unasked;
+			const char *text, *page;
+
+			assert_true(story_remedy(&stop, 0, &text, &page));
+			assert_memory_equal(text, begin, strlen(begin));
+			assert_false(story_remedy(&stop, 1, &text, &page));
+		}
+}
+
 static void what_went_well_has_none(void **state)
 {
 	static const struct record_stop stops[] = {
@@ -677,13 +780,19 @@ int main(void)
 		      a_stop_that_was_ended_by_sigkill_has_its_sentence),
 		CLAIM("each reason why a signal was not acted on has words and a remedy",
 		      each_reason_has_words),
+		CLAIM("a column has a short form of what was cut, and whose end was passed on",
+		      a_column_has_a_short_form),
 		CLAIM("what happened is told in its order", what_happened_is_in_its_order),
 		CLAIM("signals and ends are told with who sent them",
 		      signals_and_ends_are_told_with_their_senders),
+		CLAIM("what a process sent itself is told as that",
+		      what_a_process_sent_itself_is_told_as_that),
 		CLAIM("requests in vain say why", requests_in_vain_say_why),
 		CLAIM("of many processes those that were cut are kept",
 		      of_many_processes_those_that_were_cut_are_kept),
 		CLAIM("each trouble has one remedy", each_trouble_has_a_remedy),
+		CLAIM("the remedy for a process that was cut depends on who killed it",
+		      the_remedy_for_a_cut_process_depends_on_who_killed_it),
 		CLAIM("what went well, or is not known, has no remedy", what_went_well_has_none),
 	};
 

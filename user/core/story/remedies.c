@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What to do about a stop that did not go well. */
 #include "core/stop/advice.h"
-#include "core/stop/story.h"
+#include "core/story/part.h"
 
 struct remedy {
 	bool (*applies)(const struct record_stop *stop);
@@ -18,28 +18,45 @@ static bool is_oom_of_node(const struct record_stop *stop)
 	return stop->cause == CAUSE_OOM_NODE || stop->cause == CAUSE_OOM_USERSPACE;
 }
 
-static bool is_oom_unknown(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_OOM_UNKNOWN;
-}
+#define BY(ended) (1u << ENDED_##ended)
 
-/* Whether one that was cut had been asked, or had not been. */
-static bool has_cut(const struct record_stop *stop, bool asked)
+/* Whether one was cut by one of these, and whether it had been asked. */
+static bool has_cut(const struct record_stop *stop, bool asked, uint32_t by)
 {
-	for (size_t i = 1; i < stop->n_processes; i++)
-		if (stop->processes[i].cut && (stop->processes[i].asked.number > 0) == asked)
+	for (size_t i = 1; i < stop->n_processes; i++) {
+		const struct record_member *m = stop->processes + i;
+
+		if (m->cut && (m->asked.number > 0) == asked && by >> m->by & 1)
 			return true;
+	}
 	return false;
 }
 
+/* With the container, or by what ends that. */
 static bool is_cut_unasked(const struct record_stop *stop)
 {
-	return has_cut(stop, false) && !stop->reason;
+	return has_cut(stop, false, BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME)) &&
+	       !stop->reason;
+}
+
+static bool is_cut_by_its_own(const struct record_stop *stop)
+{
+	return has_cut(stop, false, BY(CONTAINER));
 }
 
 static bool is_cut_asked(const struct record_stop *stop)
 {
-	return has_cut(stop, true) && stop->outcome != OUTCOME_KILLED;
+	return has_cut(stop, true, ~(BY(HOST) | BY(POD))) && stop->outcome != OUTCOME_KILLED;
+}
+
+static bool is_cut_by_other(const struct record_stop *stop)
+{
+	return has_cut(stop, true, BY(HOST) | BY(POD)) || has_cut(stop, false, BY(HOST) | BY(POD));
+}
+
+static bool is_oom_unknown(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_OOM_UNKNOWN;
 }
 
 static bool is_slow(const struct record_stop *stop)
@@ -64,9 +81,10 @@ static bool is_runtime_lost(const struct record_stop *stop)
 
 static bool is_killed_by_other(const struct record_stop *stop)
 {
-	return stop->outcome == OUTCOME_KILLED &&
-	       (stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
-		stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER);
+	return is_cut_by_other(stop) ||
+	       (stop->outcome == OUTCOME_KILLED &&
+		(stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
+		 stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER));
 }
 
 static bool is_crash(const struct record_stop *stop)
@@ -90,6 +108,10 @@ static const struct remedy remedies[] = {
 	 "Have each process asked: exec the application in place of npm and sh, or an init that "
 	 "signals the whole group (tini -g, dumb-init).",
 	 "exec-in-a-script"},
+	{is_cut_by_its_own,
+	 "It is the application that kills this process without asking: if that one has something to "
+	 "finish, have it sent a signal first, and waited for.",
+	 NULL},
 	{is_cut_asked,
 	 "Have that process end sooner on the signal, or what killed it wait longer: some parents "
 	 "give less than the grace period.",
@@ -114,33 +136,52 @@ static const struct remedy remedies[] = {
 	{is_failure, "See the program's own log: it ended by itself.", NULL},
 };
 
-static const char *page_of_unheard(enum unheard reason)
-{
-	static const char *const pages[UNHEARD_COUNT] = {
-		[UNHEARD_NO_HANDLER] = "a-handler-in-the-program",
-		[UNHEARD_IGNORED] = "ignored-or-blocked",
-		[UNHEARD_BLOCKED] = "ignored-or-blocked",
-		[UNHEARD_DEFAULT_IGNORE] = "stopsignal",
-		[UNHEARD_SHELL] = "exec-in-a-script",
-		[UNHEARD_TRAP] = "trap-and-wait",
-		[UNHEARD_CHILD_IGNORED] = "ignored-or-blocked",
-		[UNHEARD_RERAISED] = "node",
-	};
+#define WARNING(w) (AUDIT_REASON_COUNT + (w))
 
-	return (unsigned int)reason < UNHEARD_COUNT ? pages[reason] : NULL;
+/* Of topics of core/stop/advice. */
+static const char *const pages[ADVICE_TOPICS] = {
+	[AUDIT_SHIELD] = "a-handler-in-the-program",
+	[AUDIT_SIG_IGN] = "ignored-or-blocked",
+	[AUDIT_BLOCKED] = "ignored-or-blocked",
+	[AUDIT_BUSY] = "ignored-or-blocked",
+	[AUDIT_THREADS] = "ignored-or-blocked",
+	[AUDIT_DEFAULT_IGNORE] = "stopsignal",
+	[AUDIT_SUSPENDS] = "stopsignal",
+	[AUDIT_SHELL] = "exec-in-a-script",
+	[WARNING(AUDIT_SHELL_WAITS)] = "trap-and-wait",
+	[WARNING(AUDIT_CHILD_UNSIGNALLED)] = "exec-in-a-script",
+	[WARNING(AUDIT_CHILD_IGNORES)] = "ignored-or-blocked",
+	[WARNING(AUDIT_RERAISES)] = "node",
+	[WARNING(AUDIT_SHELL_BETWEEN)] = "exec-in-a-script",
+	[WARNING(AUDIT_SCRIPT_SHELL)] = "node",
+	[WARNING(AUDIT_NOT_AWAITED)] = "exec-in-a-script",
+	[WARNING(AUDIT_KILLED_SOON)] = "it-hears-and-takes-10-seconds-all-the-same",
+};
+
+bool story_remedy_of_audit(const struct audit_record *look, size_t index, const char **ret_text,
+			   const char **ret_page)
+{
+	for (unsigned int topic = 0; topic < ADVICE_TOPICS; topic++) {
+		if (!advice_is_trouble(topic) || !advice_applies(topic, look) || index--)
+			continue;
+		*ret_text = advice_remedy(topic);
+		*ret_page = pages[topic];
+		return true;
+	}
+	return false;
 }
 
 bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,
 		  const char **ret_page)
 {
-	const char *reason = advice_remedy(advice_of_unheard(stop->reason));
+	unsigned int topic = advice_of_unheard(stop->reason);
 
-	if (reason && !index) {
-		*ret_text = reason;
-		*ret_page = page_of_unheard(stop->reason);
+	if (topic < ADVICE_TOPICS && !index) {
+		*ret_text = advice_remedy(topic);
+		*ret_page = pages[topic];
 		return true;
 	}
-	index -= reason != NULL;
+	index -= topic < ADVICE_TOPICS;
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
 		if (!remedies[i].applies(stop) || index--)
 			continue;

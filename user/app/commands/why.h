@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What graced why is asked for, and what it finds of it that is not over. */
+#ifndef APP_COMMANDS_WHY_H
+#define APP_COMMANDS_WHY_H
+
+#include "app/commands/audit.h"
+#include "app/config/options.h"
+#include "core/story/story.h"
+#include "io/control/control.h"
+
+struct why {
+	const struct options *options;
+	const char *name; /* NULL: what did not go well */
+	struct filter by_pod, by_container;
+	uint32_t pid; /* 0: the name is no number */
+};
+
+/* Whether a record of a container is of that name, or lists a process of that pid. */
+bool why_wants(const struct why *why, const struct record *record);
+
+/* Prints a story, and is done with it. 0 or -errno. */
+int why_print(const struct why *why, struct story *story);
+
+/* --- what is not over -------------------------------------------------------------------------- */
+
+struct whynow {
+	const struct why *why;
+	bool daemon; /* one has answered, with the stops that are under way: */
+	struct control_answer answer;
+	int look; /* -errno: the containers that run could not be looked at */
+	struct audit_list list;
+	struct audit_record *records; /* of the containers of that name that run */
+	size_t n;
+	char node[AUDIT_NODE_SIZE];
+};
+
+void whynow_look(struct whynow *now, const struct why *why);
+void whynow_done(struct whynow *now);
+
+/* Prints the stops of that name that are under way. How many there are, or -errno. */
+int whynow_print_stopping(struct whynow *now);
+/* Prints what a stop would do to those that run. The same. */
+int whynow_print_running(struct whynow *now);
+/* Prints which of that name run, after the story of an earlier stop. */
+void whynow_print_again(const struct whynow *now);
+
+#endif

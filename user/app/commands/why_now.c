@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Asks the daemon which stops are under way, and looks at the containers that run. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/commands/why.h"
+#include "app/config/run_dir.h"
+#include "base/cleanup.h"
+#include "io/proc/clock.h"
+#include "wire/json/record.h"
+#include "wire/text/why.h"
+
+/* As long as a daemon may take a moment for something else. */
+#define ANSWER_MS 3000
+
+/* Containers of a name whose stories are printed. */
+#define TOLD_MAX 4
+
+/* --- the daemon -------------------------------------------------------------------------------- */
+
+static void ask(struct whynow *now)
+{
+	const struct control_request request = {.command = CONTROL_STOPPING};
+	struct control_why reason;
+	char buffer[PATH_MAX];
+
+	now->daemon = control_ask(control_socket_path(now->why->options->socket, buffer), &request,
+				  ANSWER_MS, -1, &now->answer, &reason) == 0;
+}
+
+/* The next stop that is under way, from *at on. */
+static bool next_stop(const char **at, struct arena *arena, struct record *ret)
+{
+	for (const char *newline; (newline = strchr(*at, '\n'));) {
+		const char *line = *at;
+
+		*at = newline + 1;
+		if (record_read(line, (size_t)(newline - line), 1u << RECORD_STOP, arena, ret) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- the look ---------------------------------------------------------------------------------- */
+
+static bool is_wanted(void *userdata, const struct record_pod *pod,
+		      const struct record_container *container)
+{
+	const struct why *why = userdata;
+	const struct record record = {.type = RECORD_EMPTY,
+				      .empty = {.pod = *pod, .container = *container}};
+
+	return container->kind != CONTAINER_KIND_SANDBOX && why_wants(why, &record);
+}
+
+void whynow_look(struct whynow *now, const struct why *why)
+{
+	const struct audit_only only = {is_wanted, (void *)why, (pid_t)why->pid};
+
+	*now = (struct whynow){.why = why, .list = {.quiet = true, .trees = true, .only = &only}};
+	ask(now);
+	now->look = audit_scan(why->options, 0, &now->list);
+	if (now->look >= 0)
+		now->look =
+			audit_records(why->options, &now->list, now->node, &now->records, &now->n);
+	now->list.only = NULL;
+}
+
+void whynow_done(struct whynow *now)
+{
+	buf_free(&now->answer.text);
+	free(now->records);
+	audit_list_free(&now->list);
+}
+
+/* --- stops that are under way ------------------------------------------------------------------ */
+
+static const struct audit_record *find_look(const struct whynow *now, const struct record *stop)
+{
+	const char *cgroup = stop->stop.container.cgroup;
+
+	for (size_t i = 0; i < now->n; i++)
+		if (cgroup && now->records[i].container.cgroup &&
+		    strcmp(now->records[i].container.cgroup, cgroup) == 0)
+			return now->records + i;
+	return NULL;
+}
+
+int whynow_print_stopping(struct whynow *now)
+{
+	const char *at = buf_str(&now->answer.text);
+	int n = 0, r = 0;
+
+	for (;;) {
+		_cleanup_(arena_free) struct arena arena = {};
+		const struct audit_record *look;
+		struct record record;
+		struct story story;
+
+		if (r < 0 || n == TOLD_MAX || !next_stop(&at, &arena, &record))
+			return r < 0 ? r : n;
+		look = find_look(now, &record);
+		if (record.stop.container.kind == CONTAINER_KIND_SANDBOX ||
+		    !(look || why_wants(now->why, &record)))
+			continue;
+		if (n++ && !now->why->options->json)
+			putchar('\n');
+		story_of_stopping(&story, &record, look);
+		r = why_print(now->why, &story);
+	}
+}
+
+/* --- containers that run ----------------------------------------------------------------------- */
+
+/* The worst first. */
+static int rank(const struct audit_record *look)
+{
+	if (audit_is_deaf(&look->audit))
+		return 0;
+	if (look->audit.verdict == AUDIT_UNKNOWN)
+		return 2;
+	return look->audit.warnings ? 1 : 3;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	int x = rank(a), y = rank(b);
+
+	return (x > y) - (x < y);
+}
+
+int whynow_print_running(struct whynow *now)
+{
+	bool json = now->why->options->json;
+	size_t told = json || now->n <= TOLD_MAX ? now->n : TOLD_MAX;
+	int r = 0;
+
+	if (now->n > told)
+		qsort(now->records, now->n, sizeof(*now->records), by_rank);
+	for (size_t i = 0; r >= 0 && i < told; i++) {
+		struct story story;
+
+		if (i && !json)
+			putchar('\n');
+		story_of_running(&story, now->records + i, now->why->pid, now->daemon);
+		r = why_print(now->why, &story);
+	}
+	if (r >= 0 && now->n > told)
+		printf("\n%zu more containers of that name run: graced audit lists them.\n",
+		       now->n - told);
+	return r < 0 ? r : (int)now->n;
+}
+
+void whynow_print_again(const struct whynow *now)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	if (!now->n)
+		return;
+	buf_adds(&out, "\nRunning now by that name: ");
+	if (now->n == 1)
+		why_add_subject(&out, &now->records->pod, &now->records->container);
+	else
+		buf_printf(&out, "%zu containers", now->n);
+	buf_printf(&out, ".\ngraced why --running %s says what a stop would do.\n", now->why->name);
+	fputs(buf_str(&out), stdout);
+}

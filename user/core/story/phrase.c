@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/story/phrase.h"
+
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/signame.h"
+#include "base/utf8.h"
+
+void phrase_add_comm(struct buf *out, const char *comm)
+{
+	if (comm && *comm)
+		utf8_add_visible(out, comm, strlen(comm));
+	else
+		buf_addc(out, '?');
+}
+
+void phrase_add_process(struct buf *out, const struct record_process *p)
+{
+	if (!p->pid) {
+		buf_adds(out, "a process");
+		return;
+	}
+	phrase_add_comm(out, p->comm);
+	buf_printf(out, "[%u]", p->ns_pid ? p->ns_pid : p->pid);
+}
+
+void phrase_add_init(struct buf *out, const struct record_stop *stop)
+{
+	if (stop->process.pid)
+		phrase_add_process(out, &stop->process);
+	else
+		buf_adds(out, "the init");
+}
+
+void phrase_add_signal(struct buf *out, uint32_t number)
+{
+	char name[SIGNAME_SIZE];
+
+	buf_adds(out, signame_format(number, name));
+}
+
+void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
+{
+	char text[DURATION_SIZE];
+
+	buf_adds(out, duration_format(to_ns > from_ns ? to_ns - from_ns : 0, text));
+}
+
+/* What it was when the signal came. */
+static void add_before_exec(struct buf *out, const struct record_stop *stop)
+{
+	char after[DURATION_SIZE];
+	uint64_t after_ns;
+	const char *comm = record_before_exec(stop, &after_ns);
+
+	if (!comm)
+		return;
+	buf_adds(out, " (it was still ");
+	phrase_add_comm(out, comm);
+	buf_printf(out, ", %s after its start)", duration_format(after_ns, after));
+}
+
+void phrase_add_reason(struct buf *out, const struct record_stop *stop)
+{
+	const char *text = unheard_of_init(stop->reason);
+	size_t len = strcspn(text, "$");
+
+	buf_add(out, text, len);
+	if (!text[len])
+		return;
+	phrase_add_signal(out, stop->stop_signal.number);
+	buf_adds(out, text + len + 1);
+	add_before_exec(out, stop);
+}
+
+/* --- senders ----------------------------------------------------------------------------------- */
+
+/* What the record has of the process that sent a signal beside its kind; NULL: nothing. */
+static const struct record_sender *find_sender(const struct record_stop *stop,
+					       const struct record_process *p)
+{
+	const struct record_sigref *const signals[] = {&stop->kill_signal, &stop->stop_signal,
+						       &stop->keeper_signal};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (signals[i]->known && p->pid && signals[i]->sender.process.pid == p->pid)
+			return &signals[i]->sender;
+	return NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* Where a process of a container is. */
+static void add_contained(struct buf *out, const struct record_stop *stop,
+			  const struct record_sender *s, enum sender_kind kind)
+{
+	if (s && is_same(s->container.id, stop->container.id)) {
+		buf_adds(out, "its container");
+	} else if (s && s->pod.known && is_same(s->pod.uid, stop->pod.uid)) {
+		buf_adds(out, "its pod");
+	} else if (s && s->pod.known && s->pod.name) {
+		buf_adds(out, "pod ");
+		phrase_add_comm(out, s->pod.namespace_);
+		buf_addc(out, '/');
+		phrase_add_comm(out, s->pod.name);
+	} else {
+		buf_adds(out, kind == SENDER_POD ? "a pod" : "a container");
+		return;
+	}
+	if (s->container.name && !is_same(s->container.id, stop->container.id)) {
+		buf_adds(out, ", container ");
+		phrase_add_comm(out, s->container.name);
+	}
+}
+
+/* Where no process is known, or which one it is does not matter. */
+static const char *const unnamed_senders[SENDER_KIND_COUNT] = {
+	[SENDER_KERNEL] = "the kernel",
+	[SENDER_RUNTIME] = "the runtime",
+	[SENDER_KUBELET] = "the kubelet",
+	[SENDER_SYSTEMD] = "systemd",
+	[SENDER_GRACED] = "graced",
+	[SENDER_HOST] = "a process of the host",
+	[SENDER_POD] = "a process in a container",
+	[SENDER_CONTAINER] = "a process in a container",
+};
+
+static const char *const places[SENDER_KIND_COUNT] = {
+	[SENDER_RUNTIME] = "the runtime",
+	[SENDER_HOST] = "on the host",
+	[SENDER_POD] = "in ",
+	[SENDER_CONTAINER] = "in ",
+	[SENDER_UNPLACED] = "perhaps in a container",
+};
+
+static void add_ancestors(struct buf *out, const struct record_sender *s)
+{
+	for (int i = 0; i < GRACED_ANCESTORS && s->ancestors[i]; i++) {
+		buf_adds(out, i ? ", " : "; parents: ");
+		phrase_add_comm(out, s->ancestors[i]);
+	}
+}
+
+/* One that the record lists as its container sees it, another one as a person would look for it on
+ * the host. Of a signal of the kernel the process is the one that ran then. */
+static void add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
+		       const struct record_process *p, const struct record_sender *known,
+		       bool in_full)
+{
+	const struct record_member *own = record_find_member(stop, p->pid);
+
+	if (!p->pid || kind == SENDER_KERNEL || kind == SENDER_UNKNOWN) {
+		buf_adds(out, unnamed_senders[kind] ?: "an unknown sender");
+		return;
+	}
+	if (own || p->pid == stop->process.pid) {
+		phrase_add_process(out, own ? &own->process : &stop->process);
+		return;
+	}
+	phrase_add_comm(out, p->comm);
+	buf_printf(out, "[%u]", p->pid);
+	if (!places[kind])
+		return;
+	buf_printf(out, " (%s", places[kind]);
+	if (kind == SENDER_POD || kind == SENDER_CONTAINER)
+		add_contained(out, stop, known, kind);
+	if (in_full && known && kind != SENDER_RUNTIME)
+		add_ancestors(out, known);
+	buf_addc(out, ')');
+}
+
+void phrase_add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
+		       const struct record_process *p)
+{
+	add_sender(out, stop, kind, p, find_sender(stop, p), false);
+}
+
+void phrase_add_culprit(struct buf *out, const struct record_stop *stop,
+			const struct record_sender *s)
+{
+	add_sender(out, stop, s->kind, &s->process, s, true);
+}

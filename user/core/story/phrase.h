@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts that the sentences about stops are made of. A process is written NAME[PID], with the
+ * pid that it has in its container, if the record lists it among those of the container; else with
+ * the one that it has on the host. Names are made printable.
+ */
+#ifndef CORE_STORY_PHRASE_H
+#define CORE_STORY_PHRASE_H
+
+#include "base/buf.h"
+#include "core/stop/record.h"
+
+void phrase_add_comm(struct buf *out, const char *comm);
+void phrase_add_process(struct buf *out, const struct record_process *process);
+void phrase_add_init(struct buf *out, const struct record_stop *stop);
+void phrase_add_signal(struct buf *out, uint32_t number);
+/* How long it is from one time to the other; 0 if that is the earlier one. */
+void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns);
+
+/* What an init does in place of acting on its stop signal: "ignores SIGTERM". */
+void phrase_add_reason(struct buf *out, const struct record_stop *stop);
+
+/* Who sent a signal, and where that is: "bash[4711] (on the host)". */
+void phrase_add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
+		       const struct record_process *process);
+/* The same with the ancestors, where these say more: "kill[812] (on the host; parents: bash)". */
+void phrase_add_culprit(struct buf *out, const struct record_stop *stop,
+			const struct record_sender *sender);
+
+#endif
