@@ -231,7 +231,7 @@ static int run_report(struct report *report)
 	int r;
 
 	if (file ? (before && read_file(report, before)) || read_file(report, file) ||
-			   choose_file_boot(report)
+			    choose_file_boot(report)
 		 : read_journal(report))
 		return 1;
 	report->query.boot = *report->boot ? report->boot : NULL;

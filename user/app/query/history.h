@@ -25,8 +25,8 @@ struct history {
 								    missing there */
 };
 
-/* Where records are read from: --file, else GRACED_SINKS_FILE, as graced run has it in a pod; NULL: the
- * journal. What ret_before is has the records before: NULL, or a name in the buffer. */
+/* Where records are read from: --file, else GRACED_SINKS_FILE, as graced run has it in a pod; NULL:
+ * the journal. What ret_before is has the records before: NULL, or a name in the buffer. */
 const char *history_file(const struct options *options, char buffer[static PATH_MAX],
 			 const char **ret_before);
 

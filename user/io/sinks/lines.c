@@ -313,8 +313,8 @@ void linesink_limit(struct linesink *sink, uint64_t bytes)
 	sink->limit = bytes;
 }
 
-/* Half a line is not left behind, and a file that others have renamed stays where it is. Where the name is
- * taken by a directory, or too long, the file grows. */
+/* Half a line is not left behind, and a file that others have renamed stays where it is. Where the
+ * name is taken by a directory, or too long, the file grows. */
 static void rotate(struct linesink *sink)
 {
 	char before[PATH_MAX];
@@ -322,9 +322,8 @@ static void rotate(struct linesink *sink)
 	int n;
 
 	if (!sink->limit || !sink->path || sink->part || sink->unended ||
-	    stat(sink->path, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_dev != sink->end.dev || st.st_ino != sink->end.ino ||
-	    (uint64_t)st.st_size < sink->limit)
+	    stat(sink->path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_dev != sink->end.dev ||
+	    st.st_ino != sink->end.ino || (uint64_t)st.st_size < sink->limit)
 		return;
 	n = snprintf(before, sizeof(before), "%s.1", sink->path);
 	if ((size_t)n >= sizeof(before) || rename(sink->path, before) < 0)
