@@ -257,7 +257,7 @@ claim "a node without graced is named where its answer is missed" $?
 new_cluster
 sed -i 's/graced-b Running/graced-b Pending/' "$CLUSTER/graced"
 echo 'graced node-1 graced-x Failed DaemonSet graced 2026-11-25T00:00:00Z' >>"$CLUSTER/graced"
-echo 'graced node-3 graced-y Running ReplicaSet graced <none>' >>"$CLUSTER/graced"
+echo 'graced node-2 graced-y Running ReplicaSet graced <none>' >>"$CLUSTER/graced"
 kg log -n shop
 [[ $rc$(whom) == 3ac ]] && one_line "$err" && says "node-2: graced-b is Pending"
 claim "only pods of the DaemonSet that run are asked" $?
