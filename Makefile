@@ -27,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check quick check-arm64 vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb deb-arm64 chart uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check quick check-arm64 vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb deb-arm64 chart krew uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -337,7 +337,8 @@ bench-fleet: deps
 # An administrator's configuration is never overwritten.
 install: all
 	install -D -m 755 $(BUILD)/graced $(DESTDIR)$(prefix)/sbin/graced
-	$(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
+	install -D -m 755 deploy/kubectl-graced $(DESTDIR)$(prefix)/bin/kubectl-graced
+	$(foreach n,1 5 8,$(foreach m,$(wildcard docs/*.$(n)), \
 		install -D -m 644 $(m) $(DESTDIR)$(prefix)/share/man/man$(n)/$(notdir $(m)) &&)) :
 	install -D -m 644 docs/completions/graced.bash \
 		$(DESTDIR)$(prefix)/share/bash-completion/completions/graced
@@ -358,8 +359,8 @@ DROPIN := /etc/systemd/logind.conf.d/zz-graced.conf
 uninstall:
 	$(if $(DESTDIR),,@if systemctl --quiet is-active graced.service 2>/dev/null; then \
 		echo 'graced runs: systemctl disable --now graced' >&2; exit 1; fi)
-	rm -f $(DESTDIR)$(prefix)/sbin/graced
-	rm -f $(foreach n,5 8,$(foreach m,$(wildcard docs/*.$(n)), \
+	rm -f $(DESTDIR)$(prefix)/sbin/graced $(DESTDIR)$(prefix)/bin/kubectl-graced
+	rm -f $(foreach n,1 5 8,$(foreach m,$(wildcard docs/*.$(n)), \
 		$(DESTDIR)$(prefix)/share/man/man$(n)/$(notdir $(m))))
 	rm -f $(DESTDIR)$(prefix)/share/bash-completion/completions/graced
 	rm -f $(DESTDIR)$(prefix)/share/zsh/site-functions/_graced
@@ -396,6 +397,7 @@ help:
 	@echo 'make image      an OCI image without a registry, as $(BUILD)/graced-image.tar'
 	@echo 'make images     the same for amd64 and arm64, as $(BUILD)/graced-images.tar'
 	@echo 'make chart      the Helm chart, as $(BUILD)/graced-VERSION.tgz'
+	@echo 'make krew       kubectl graced, as an archive and a manifest for krew (URL=: where it will be)'
 	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
 	@echo 'make generated  writes completions, deploy/graced.yaml and lists of settings anew, from the tables'
 	@echo 'make fmt        formats the C files'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is shipped: sources, a Debian package, an image of containers, a Helm chart.
 
-.PHONY: tarball deb deb-arm64 image images chart
+.PHONY: tarball deb deb-arm64 image images chart krew
 
 tarball:
 	@mkdir -p $(BUILD)
@@ -35,3 +35,7 @@ images: image arm64
 chart:
 	@mkdir -p $(BUILD)
 	@tools/chart pack $(BUILD)
+
+krew:
+	@mkdir -p $(BUILD)
+	@tools/krew $(BUILD) $(URL)

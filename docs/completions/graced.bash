@@ -131,6 +131,7 @@ kubelet.version words explain,plan,check 1.20 1.26 1.27 1.29 1.30 1.35 1.36
 kubelet.root-directory dir run
 api.url words run https://10.96.0.1:443
 api.report words run events status unschedulable
+sinks.file-size words run none 16Mi
 sinks.journal words run auto true false
 shutdown.mode words run observe assist manage off
 shutdown.extra words run 10s

@@ -139,6 +139,7 @@ complete -c graced -n "$on run" -l checkpoint.file -r -F -d 'where to save state
 complete -c graced -n "$on run" -l sinks.stdout -d 'write records to standard output, as JSON lines'
 complete -c graced -n "$on run" -l no-sinks.stdout -d 'turn it off'
 complete -c graced -n "$on run" -l sinks.file -r -F -d 'write records to this file'
+complete -c graced -n "$on run" -l sinks.file-size -x -a "none 16Mi" -d 'begin the file anew when it has this size, and keep the one before as FILE.1'
 complete -c graced -n "$on run" -l sinks.journal -x -a "auto true false" -d 'write records to the journal'
 complete -c graced -n "$on run" -l sinks.signals -d 'write a record for each stop signal and SIGKILL, too'
 complete -c graced -n "$on run" -l no-sinks.signals -d 'turn it off'

@@ -77,6 +77,8 @@ capability DAC_READ_SEARCH
 capability PERFMON
 capability SYS_PTRACE
 drop ALL
+env GRACED_SINKS_FILE
+env GRACED_SINKS_FILE_SIZE
 env NODE_NAME
 host /run/containerd ro
 host /run/graced rw

@@ -111,7 +111,7 @@ done
 nothing_missing
 claim "every command has a page of its own with the usual sections, and graced(8) names it" $?
 
-for page in docs/*.[58]; do
+for page in docs/*.[158]; do
 	grep -qxF ".Os Linux" "$page" || echo "$page does not say that it is about Linux" >>"$out"
 done
 nothing_missing
@@ -211,11 +211,11 @@ claim "every field and MESSAGE_ID of the journal is in graced-records(5)" $?
 
 pages="the pages are clean mdoc"
 if have mandoc; then
-	for page in docs/*.[58]; do
+	for page in docs/*.[158]; do
 		timeout 60 mandoc -T lint -W warning "$page" >>"$out" 2>&1
 	done
 elif have groff; then
-	for page in docs/*.[58]; do
+	for page in docs/*.[158]; do
 		timeout 60 groff -mandoc -Tutf8 -ww "$page" 2>>"$out" >/dev/null
 	done
 fi
@@ -226,22 +226,22 @@ else
 	skip "$pages" "neither mandoc nor groff"
 fi
 
-for page in docs/*.[58]; do
+for page in docs/*.[158]; do
 	while read -r name section; do
-		[[ $name == graced* ]] || continue
+		[[ $name == *graced* ]] || continue
 		[[ -e docs/$name.$section ]] || echo "$page refers to $name($section)" >>"$out"
 	done < <(sed -n 's/^\.Xr \([^ ]*\) \([0-9]\).*/\1 \2/p' "$page")
 done
 # A section of another page is named in words; .Sx is for the page's own.
-for page in docs/*.[58]; do
+for page in docs/*.[158]; do
 	sed -nE 's/^\.(Pq )?Sx ([A-Za-z_, ]+[A-Za-z_])( [.,;:)]+)?( No .*)?$/\2\t\4/p' "$page" |
 		while IFS=$'\t' read -r section elsewhere; do
 			[[ $elsewhere ]] || grep -qxE "\.S[hs] $section" "$page" ||
 				echo "$page has no section $section" >>"$out"
 		done
 done
-for page in docs/*.[58]; do
-	tr '\n' ' ' <"$page" | grep -oE '\b[A-Z][A-Z ]+ in (\.)?Xr [a-z.-]+ [58]' |
+for page in docs/*.[158]; do
+	tr '\n' ' ' <"$page" | grep -oE '\b[A-Z][A-Z ]+ in (\.)?Xr [a-z.-]+ [158]' |
 		while read -r words; do
 			section=${words%% in *} name=${words##*Xr }
 			grep -qxE "\.S[hs] .*${section##* }" "docs/${name% *}.${name##* }" || echo "$page: there is no $words" >>"$out"
@@ -434,7 +434,7 @@ if have make && put; then
 	: >"$out"
 	for file in sbin/graced share/man/man8/graced.8 share/man/man8/graced-run.8 share/man/man8/graced-audit.8 \
 		share/man/man8/graced-trace.8 share/man/man8/graced-top.8 share/man/man5/graced.yaml.5 \
-		share/man/man5/graced-records.5 share/bash-completion/completions/graced \
+		share/man/man5/graced-records.5 share/man/man1/kubectl-graced.1 bin/kubectl-graced share/bash-completion/completions/graced \
 		share/zsh/site-functions/_graced share/fish/vendor_completions.d/graced.fish; do
 		[[ -s $tmp/tree/usr/$file ]] || echo "no $file" >>"$out"
 	done

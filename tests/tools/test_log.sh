@@ -166,4 +166,18 @@ else
 	done
 fi
 
+# As graced run in a pod has it (sinks.fileSize).
+grep '"type":"stop"' "$root/tests/report/node.jsonl" >"$tmp/stops"
+head -n 3 "$tmp/stops" >"$tmp/begun.1"
+tail -n +4 "$tmp/stops" >"$tmp/begun"
+"$graced" log --file "$tmp/stops" -o json >"$tmp/expected" 2>"$err"
+export GRACED_SINKS_FILE=$tmp/begun
+try "$graced" log -o json
+(($(lines "$out") > 5)) && cmp "$out" "$tmp/expected" >"$err" &&
+	try "$graced" report --since 2020-01-01 && cp "$out" "$tmp/report" && try "$graced" report --file "$tmp/stops" &&
+	cmp "$out" "$tmp/report" >"$err" && try "$graced" why --last 9 web-0 && (($(grep -c '^2026' "$out") == 3)) &&
+	try "$graced" log --boot 0 && refused 2 'GRACED_SINKS_FILE'
+claim "without --file the records are those of GRACED_SINKS_FILE, and of the file before it" $?
+unset GRACED_SINKS_FILE
+
 conclude

@@ -49,6 +49,8 @@ static const struct setting {
 	 "true or false"},
 	{"sinks.file", "sinks.file", "SINKS_FILE", "none", "/a", "/a", "/b", "a",
 	 "an absolute path"},
+	{"sinks.fileSize", "sinks.file-size", "SINKS_FILE_SIZE", "0", "64Ki", "65536", "none",
+	 "63Ki", "none, or a size like"},
 	{"sinks.journal", "sinks.journal", "SINKS_JOURNAL", "0", "false", "1", "auto", "never",
 	 "auto, true or false"},
 	{"sinks.signals", "sinks.signals", "SINKS_SIGNALS", "0", "yes", "1", "no", "SIGTERM",

@@ -155,6 +155,39 @@ static void rotated(void **state)
 	linesink_free(sink);
 }
 
+static void begun_anew(void **state)
+{
+	struct linesink *sink;
+	char old[160], away[160];
+	unsigned int first = number, missing;
+
+	snprintf(old, sizeof(old), "%s.1", in_dir("log"));
+	snprintf(away, sizeof(away), "%s", in_dir("elsewhere"));
+	unlink(in_dir("log"));
+	assert_int_equal(open_sink(in_dir("log"), &sink), 0);
+	linesink_limit(sink, 3 * sizeof(line));
+	for (unsigned int i = 0; i < 8; i++) {
+		add(sink, 1);
+		linesink_flush(sink, SECOND);
+	}
+	assert_int_equal(check_lines(old, first + 3, &missing), 3);
+	assert_int_equal(check_lines(in_dir("log"), first + 6, &missing), 2);
+	assert_int_equal(stats_of(sink).written, 8);
+	/* What others have put there is not renamed. */
+	assert_int_equal(rename(in_dir("log"), away), 0);
+	add(sink, 2);
+	linesink_flush(sink, SECOND);
+	assert_int_equal(size_of(away), 4 * sizeof(line));
+	assert_int_equal(check_lines(old, first + 3, &missing), 3);
+	linesink_limit(sink, 0);
+	assert_int_equal(linesink_reopen(sink, NULL), 0);
+	add(sink, 9);
+	linesink_flush(sink, SECOND);
+	assert_int_equal(size_of(in_dir("log")), 9 * sizeof(line));
+	linesink_free(sink);
+	unlink(away);
+}
+
 static void mount_disk(const char *size)
 {
 	char data[32];
@@ -688,6 +721,8 @@ int main(void)
 		CLAIM("a file is appended to and no other user can read it", plain_file),
 		CLAIM("more at once than is kept for a slow reader is no loss for a file", burst),
 		CLAIM("a renamed file is left and a new one begun, without a line lost", rotated),
+		CLAIM("a file that has its limit is begun anew after whole lines, and the one before is kept",
+		      begun_anew),
 		CLAIM("lines wait for space on a full disk, and none is torn or repeated",
 		      full_disk),
 		CLAIM("what finds no room while a disk is full is counted in its place in the file",

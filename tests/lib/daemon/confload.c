@@ -140,6 +140,7 @@ static void show(struct buf *out, const struct config *c)
 		   c->telemetry_path, or_none(c->web_config_file), c->web_insecure);
 	buf_printf(out, "|names.enabled=%d|names.logDirectory=%s|sinks.stdout=%d|sinks.file=%s",
 		   !c->options.no_names, c->options.log_dir, c->sink_stdout, or_none(c->sink_file));
+	buf_printf(out, "|sinks.fileSize=%llu", (unsigned long long)c->sink_file_size);
 	buf_printf(out, "|control.socket=%s", or_none(c->control_socket));
 	buf_printf(out, "|checkpoint.file=%s",
 		   c->checkpoint_file ? c->checkpoint_file : "(default)");

@@ -11,6 +11,7 @@
 #include "app/config/options.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
+#include "app/query/history.h"
 #include "app/query/when.h"
 #include "base/cleanup.h"
 #include "core/account/account.h"
@@ -110,6 +111,15 @@ static int choose_journal_boot(struct report *report, long offset)
 	return 0;
 }
 
+/* Unless a span of time may have others, too. */
+static void choose_this_boot(struct report *report)
+{
+	char boot[37];
+
+	if (!report->options->since && !report->options->until && clock_boot_id(boot) == 0)
+		account_boot(boot, strlen(boot), report->boot);
+}
+
 static int read_journal(struct report *report)
 {
 	const struct options *o = report->options;
@@ -118,16 +128,14 @@ static int read_journal(struct report *report)
 		.message_ids = journal_story_ids,
 		.field = JOURNAL_RECORD,
 	};
-	char boot[37];
 	long offset;
 	int r;
 
 	if (o->boot && when_parse_boot(o->boot, &offset)) {
 		if (choose_journal_boot(report, offset))
 			return 1;
-	} else if (!o->boot && !o->since && !o->until && !o->journal_directory &&
-		   clock_boot_id(boot) == 0) {
-		account_boot(boot, strlen(boot), report->boot);
+	} else if (!o->boot && !o->journal_directory) {
+		choose_this_boot(report);
 	}
 	report->query.boot = query.boot = *report->boot ? report->boot : NULL;
 	r = journal_read(&query, on_entry, report);
@@ -147,6 +155,8 @@ static int choose_file_boot(struct report *report)
 	size_t n, index;
 	long offset;
 
+	if (!report->options->file && !report->options->boot)
+		choose_this_boot(report);
 	if (!report->options->boot || !when_parse_boot(report->options->boot, &offset))
 		return 0;
 	if (account_log_boots(&report->log, &boots, &n) < 0) {
@@ -215,12 +225,14 @@ static int say_nothing_found(const struct report *report)
 
 static int run_report(struct report *report)
 {
+	char buffer[PATH_MAX];
+	const char *before, *file = history_file(report->options, buffer, &before);
 	struct account account;
 	int r;
 
-	if (report->options->file
-		    ? read_file(report, report->options->file) || choose_file_boot(report)
-		    : read_journal(report))
+	if (file ? (before && read_file(report, before)) || read_file(report, file) ||
+			    choose_file_boot(report)
+		 : read_journal(report))
 		return 1;
 	report->query.boot = *report->boot ? report->boot : NULL;
 	r = account_build(&report->log, &report->query, &account);

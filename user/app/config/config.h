@@ -87,6 +87,7 @@ struct config {
 
 	bool sink_stdout;		  /* JSON lines to standard output */
 	const char *sink_file;		  /* and to this file, opened anew on SIGHUP; NULL: none */
+	uint64_t sink_file_size;	  /* at which it begins anew; 0: never */
 	bool sink_signals;		  /* signal records, too, and not the stops alone */
 	enum config_journal sink_journal; /* AUTO: where journald listens */
 

@@ -25,6 +25,7 @@
 #define TELEMETRY_PATH_MAX 255
 #define SOCKET_PATH_SIZE   sizeof(((struct sockaddr_un *)NULL)->sun_path)
 #define RING_MAX	   (1ul << 30)
+#define FILE_SIZE_MIN	   (64u << 10)
 #define DEAF_GRACE_MAX	   (600 * NS_PER_S)
 
 #define WANT_ADDRESS "an address like 127.0.0.1:9753, [::1]:9753 or :9753, 16 at most"
@@ -331,6 +332,17 @@ const char *value_ring_size(struct config *c, const char *value, size_t index)
 	if (!parse_bytes(value, &bytes) || bytes < page || bytes > RING_MAX || bytes & (bytes - 1))
 		return "a power of two like 256Ki or 1Mi, at least one page and at most 1Gi";
 	c->options.ring_bytes = bytes;
+	return NULL;
+}
+
+/* A file of less would hold no record. */
+const char *value_file_size(struct config *c, const char *value, size_t index)
+{
+	uint64_t bytes = 0;
+
+	if (strcmp(value, "none") != 0 && (!parse_bytes(value, &bytes) || bytes < FILE_SIZE_MIN))
+		return "none, or a size like 64Ki or 16Mi, at least 64Ki";
+	c->sink_file_size = bytes;
 	return NULL;
 }
 

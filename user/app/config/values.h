@@ -51,6 +51,7 @@ const char *value_node_name(struct config *c, const char *value, size_t index);
 const char *value_outcome(struct config *c, const char *value, size_t index);
 const char *value_output(struct config *c, const char *value, size_t index);
 const char *value_pod(struct config *c, const char *value, size_t index);
+const char *value_file_size(struct config *c, const char *value, size_t index);
 const char *value_ring_size(struct config *c, const char *value, size_t index);
 const char *value_check_output(struct config *c, const char *value, size_t index);
 const char *value_report_format(struct config *c, const char *value, size_t index);

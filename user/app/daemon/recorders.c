@@ -156,10 +156,13 @@ static void turn_journal_off(struct recorders *r)
 	journal_discard(r->journal, r->now_ns);
 }
 
-static int open_file(struct recorders *r, const char *path)
+static int open_file(struct recorders *r, const struct config *config)
 {
+	const char *path = config->sink_file;
 	int error = path ? open_path(r, path) : 0;
 
+	if (r->file)
+		linesink_limit(r->file, config->sink_file_size);
 	if (!path)
 		turn_off(r, METRICS_FILE, r->file);
 	/* With a file that cannot be opened now, it is tried again and again. */
@@ -207,7 +210,7 @@ int recorders_new(const struct config *config, struct recorders **ret)
 	r->now_ns = clock_boot_ns();
 	error = open_stdout(r, config->sink_stdout);
 	if (error >= 0)
-		error = open_file(r, config->sink_file);
+		error = open_file(r, config);
 	if (error >= 0)
 		error = open_journal(r, config->sink_journal);
 	if (error < 0)
@@ -459,7 +462,7 @@ int recorders_reload(struct recorders *r, const struct config *config)
 
 	hand_on(r);
 	out = open_stdout(r, config->sink_stdout);
-	file = open_file(r, config->sink_file);
+	file = open_file(r, config);
 	journal = open_journal(r, config->sink_journal);
 	r->signals = config->sink_signals;
 	/* What is missing is written before what comes next. */

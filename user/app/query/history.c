@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/log/say.h"
 #include "app/query/when.h"
@@ -126,9 +129,29 @@ static int read_journal(struct history *h)
 	return r < 0;
 }
 
+const char *history_file(const struct options *o, char buffer[static PATH_MAX],
+			 const char **ret_before)
+{
+	const char *variable = getenv("GRACED_SINKS_FILE");
+	int n;
+
+	*ret_before = NULL;
+	if (o->file || o->journal_directory || !variable || variable[0] != '/')
+		return o->file;
+	n = snprintf(buffer, PATH_MAX, "%s.1", variable);
+	if (n < PATH_MAX && access(buffer, F_OK) == 0)
+		*ret_before = buffer;
+	return variable;
+}
+
 int history_read(struct history *h)
 {
-	return h->options->file ? read_file(h, h->options->file) : read_journal(h);
+	char buffer[PATH_MAX];
+	const char *before, *file = history_file(h->options, buffer, &before);
+
+	if (!file)
+		return read_journal(h);
+	return (before && read_file(h, before)) || read_file(h, file);
 }
 
 void history_say_left_out(const struct history *h)
@@ -150,10 +173,15 @@ void history_say_left_out(const struct history *h)
 int history_take_options(struct history *h)
 {
 	const struct options *o = h->options;
+	char buffer[PATH_MAX];
+	const char *before;
 
 	if (o->file && (o->journal_directory || o->boot))
 		return say_usage(o->command,
 				 "--file does not go with --journal-directory and --boot");
+	if (o->boot && history_file(o, buffer, &before))
+		return say_usage(o->command,
+				 "--boot is of the journal; the records are in GRACED_SINKS_FILE");
 	if (o->since && !when_parse(o->since, &h->since_ns))
 		return say_usage(o->command, "--since wants a time, not '%s'", o->since);
 	if (o->until && !when_parse(o->until, &h->until_ns))

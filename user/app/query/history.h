@@ -3,6 +3,7 @@
 #ifndef APP_QUERY_HISTORY_H
 #define APP_QUERY_HISTORY_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,11 @@ struct history {
 	uint64_t signals, untrusted, unreadable, newer, dropped; /* lines that were left out, or are
 								    missing there */
 };
+
+/* Where records are read from: --file, else GRACED_SINKS_FILE, as graced run has it in a pod; NULL:
+ * the journal. What ret_before is has the records before: NULL, or a name in the buffer. */
+const char *history_file(const struct options *options, char buffer[static PATH_MAX],
+			 const char **ret_before);
 
 /* Takes --file, --since and their like. 0, or the exit status after wrong use was logged. */
 int history_take_options(struct history *h);

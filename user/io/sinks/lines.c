@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct linesink {
 	uint64_t added, written, dropped;
 	int error;
 	uint64_t tried_ns;
+	uint64_t limit; /* bytes of the file; 0: none */
 };
 
 static int open_end(const char *path, struct end *ret)
@@ -306,6 +308,30 @@ static int open_again(struct linesink *sink)
 	return 0;
 }
 
+void linesink_limit(struct linesink *sink, uint64_t bytes)
+{
+	sink->limit = bytes;
+}
+
+/* Half a line is not left behind, and a file that others have renamed stays where it is. Where the
+ * name is taken by a directory, or too long, the file grows. */
+static void rotate(struct linesink *sink)
+{
+	char before[PATH_MAX];
+	struct stat st;
+	int n;
+
+	if (!sink->limit || !sink->path || sink->part || sink->unended ||
+	    stat(sink->path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_dev != sink->end.dev ||
+	    st.st_ino != sink->end.ino || (uint64_t)st.st_size < sink->limit)
+		return;
+	n = snprintf(before, sizeof(before), "%s.1", sink->path);
+	if ((size_t)n >= sizeof(before) || rename(sink->path, before) < 0)
+		return;
+	end_close(&sink->end);
+	open_again(sink);
+}
+
 void linesink_flush(struct linesink *sink, uint64_t now_ns)
 {
 	if (sink->end.fd >= 0)
@@ -314,6 +340,8 @@ void linesink_flush(struct linesink *sink, uint64_t now_ns)
 		return;
 	else
 		open_again(sink);
+	if (sink->end.fd >= 0)
+		rotate(sink);
 	if (sink->end.fd < 0)
 		sink->tried_ns = now_ns;
 }

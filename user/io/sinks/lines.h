@@ -32,6 +32,10 @@ struct linesink_stats {
 int linesink_new(const char *path, line_gap_fn gap_fn, void *userdata, struct linesink **ret);
 struct linesink *linesink_free(struct linesink *sink);
 
+/* A regular file of that size is renamed to PATH.1, whose place it takes, and begun anew, after
+ * whole lines; 0: never. */
+void linesink_limit(struct linesink *sink, uint64_t bytes);
+
 /* Takes one line with its newline. now_ns: of any clock, for a gap. */
 void linesink_add(struct linesink *sink, const char *line, size_t size, uint64_t now_ns);
 
