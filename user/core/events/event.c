@@ -225,7 +225,7 @@ static bool note_lost(struct buf *note, const struct record_stop *r)
 
 static bool note_fatal_signal(struct buf *note, const struct record_stop *r)
 {
-	if (!r->exit.known || !(r->exit.status & 0x7f))
+	if (!r->exit.known || !(r->exit.status & 0x7f) || record_may_be_terminal(r))
 		return false;
 	add_signal(note, r->exit.status & 0x7f);
 	buf_printf(note, " ended it; its sender was not the container itself (%s)",
@@ -267,6 +267,8 @@ static const struct worth {
 	{OUTCOME_KILLED, ~(1u << CAUSE_UNKNOWN | 1u << CAUSE_GRACE_EXPIRED), false, "KilledBy",
 	 note_kill},
 	{OUTCOME_CRASHED, 1u << CAUSE_SAME_POD | 1u << CAUSE_OTHER_POD | 1u << CAUSE_HOST, false,
+	 "KilledBy", note_fatal_signal},
+	{OUTCOME_TERMINATED, 1u << CAUSE_SAME_POD | 1u << CAUSE_OTHER_POD | 1u << CAUSE_HOST, false,
 	 "KilledBy", note_fatal_signal},
 	{OUTCOME_OOM_KILLED,
 	 1u << CAUSE_OOM_CONTAINER | 1u << CAUSE_OOM_POD | 1u << CAUSE_OOM_NODE |
