@@ -146,7 +146,7 @@ static const struct row rows[] = {
 	 {"pass", "0", "1", "exit", "3"},
 	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':3},"
 		    "'kill_signal':null,'evidence':{'complete':true}}",
-	 .how = "status-passed-on",
+	 .how = "inferred",
 	 .by_whom = "itself"},
 	{"out of memory",
 	 {"pass", "0", "1", "oom", "0"},
@@ -174,7 +174,7 @@ static const struct row rows[] = {
 	 {"pass", "0", "2", "exit", "7"},
 	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':7},"
 		    "'evidence':{'complete':true}}",
-	 .how = "status-passed-on"},
+	 .how = "inferred"},
 	{"killed, with an orphan that was killed just before",
 	 {"orphan", "0", "1", "kill", "0"},
 	 .verdict = "{'outcome':'killed','exit':{'code':137},"
@@ -184,7 +184,7 @@ static const struct row rows[] = {
 	 {"orphan", "0", "1", "exit", "4"},
 	 .verdict = "{'outcome':'failed','cause':'self','exit':{'code':4},"
 		    "'evidence':{'complete':true}}",
-	 .how = "status-passed-on",
+	 .how = "inferred",
 	 .by_whom = "itself"},
 	{"killed, and the init exits with another code",
 	 {"code", "4", "1", "pause", "0"},

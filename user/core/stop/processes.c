@@ -334,6 +334,13 @@ static bool decided(const struct stop_signal *asked, uint32_t status)
 	       !(status & 0x7f) && (status >> 8 & 0xff) == 128 + asked->number;
 }
 
+/* What init, or another process, may as well have chosen for itself. */
+static bool is_any_code(const struct process *p)
+{
+	return !(p->status & 0x7f) && !is_like_a_signal(p->status) &&
+	       !is_time_limit(&p->proc, p->status);
+}
+
 bool processes_passed_request(const struct stop *stop, const struct stop_signal *s)
 {
 	const struct processes *all = stop->processes;
@@ -384,7 +391,7 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 			*ret_sure &= !is_like_a_signal(status) || !was_missed(all, end_ns);
 			break;
 		}
-		*ret_sure = n == 1 && !raised && all->missed_ns <= p->end_ns &&
+		*ret_sure = n == 1 && !raised && !is_any_code(p) && all->missed_ns <= p->end_ns &&
 			    all->dropped_ns <= p->end_ns && (!ret || *ret_sure);
 		ret = p;
 		raised = raised_it(p);

@@ -52,7 +52,8 @@ void processes_forget(struct cgmap *map, struct stop *stop);
 /*
  * The process whose death init passed on by its own status: 128 + the number of its signal, its
  * code, or the same signal that it sent itself; through others that did so, too. NULL: none.
- * *ret_sure: it was the last child that ended so, and no record that may name another is missing.
+ * *ret_sure: it was the last child that ended so, by what says that it is passed on, and no record
+ * that may name another is missing.
  */
 const struct process *processes_via(const struct stop *stop, bool *ret_sure);
 

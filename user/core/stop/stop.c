@@ -568,6 +568,9 @@ static uint32_t gaps_of_child(const struct stop *stop)
 	const struct process *child = processes_via(stop, &sure);
 	uint32_t gaps = (!sure || processes_timed_out(stop)) << GAP_CHILD_UNCERTAIN;
 
+	/* Whoever's code it is, init ended by it. */
+	if (child && !(child->status & 0x7f) && !processes_timed_out(stop))
+		return 0;
 	if (!dead_child(stop))
 		return gaps;
 	killed = (child->status & 0x7f) == SIGKILL_NR;

@@ -311,9 +311,10 @@ static void add_via(struct buf *out, const struct record_stop *stop)
 		add_code(out, stop);
 	else
 		buf_printf(out, " passed %u on", record_code_of(&stop->exit));
-	buf_adds(out, stop->via.how == VIA_INFERRED
-			      ? ", as far as can be seen: it may have been another child's."
-			      : ".");
+	if (stop->via.how == VIA_INFERRED)
+		buf_printf(out, ", as far as can be seen: it may have been %s",
+			   sig ? "another child's" : "its own code");
+	buf_addc(out, '.');
 }
 
 /* Whom init passed its stop signal, and what became of that one. */
