@@ -13,6 +13,8 @@
 #define NOISY (1u << 31)
 /* ... for a process that is no init, and that may matter for its container's stop. */
 #define OTHER (1u << 30)
+/* ... and has taken room for its record. */
+#define TAKEN (1u << 29)
 
 struct signal_args {
 	struct task_struct *target;
@@ -321,7 +323,7 @@ static __always_inline void fill_signal(struct graced_ev_signal *ev, const struc
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
-	ev->flags = a->flags & ~(NOISY | OTHER);
+	ev->flags = a->flags & ~(NOISY | OTHER | TAKEN);
 	if (loads_may_fail())
 		fill_target(ev, a->target, true);
 	else
@@ -691,7 +693,18 @@ static __always_inline bool other_take(struct signal_args *a)
 {
 	const __u32 no = NOISY | GRACED_SIG_NS_TEARDOWN | GRACED_SIG_TARGET_ZOMBIE;
 
-	return (a->flags & (no | OTHER)) == OTHER && others_take(a->at.watch_id, GRACED_EV_SIGNAL);
+	if ((a->flags & (no | OTHER)) != OTHER)
+		return false;
+	return a->flags & TAKEN || others_take(a->at.watch_id, GRACED_EV_SIGNAL);
+}
+
+/* The same for a signal that is recorded for no other reason, before its flags are known, which
+ * cost more than all the rest: a flood of them costs what one that is not recorded does. */
+static __always_inline __u32 other_early(const struct signal_args *a, __u32 other, bool living)
+{
+	if (!other || !living || is_noisy(a->at.watch_id))
+		return 0;
+	return others_take(a->at.watch_id, GRACED_EV_SIGNAL) ? other | TAKEN : 0;
 }
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
@@ -712,8 +725,11 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 		return;
 	if (!for_init)
 		other = other_seen(a, ctx);
-	if (!for_init && !forwarded && !other && a->sig != SIGKILL && !cfg_all)
-		return;
+	if (!for_init && !forwarded && a->sig != SIGKILL && !cfg_all) {
+		other = other_early(a, other, signal->live.counter);
+		if (!other)
+			return;
+	}
 	bpf_probe_read_kernel(&a->info, sizeof(a->info), &ctx[1]);
 	noisy = is_noisy(a->at.watch_id);
 	if (noisy && watch_recorded(a->w) && shed(a, for_init))
