@@ -424,8 +424,8 @@ static void real_shells_say_how_their_children_ended(void **state)
 		 "{'outcome':'terminated','cause':'supervisor','exit':{'code':124},"
 		 "'evidence':{'complete':true}}",
 		 "container", true, false},
-		{"timeout that is asked to stop", "echo r >&4; exec 4>&-; exec timeout 1000 sleep 1000",
-		 BY_ITSELF, 0, true,
+		{"timeout that is asked to stop",
+		 "echo r >&4; exec 4>&-; exec timeout 1000 sleep 1000", BY_ITSELF, 0, true,
 		 "{'outcome':'graceful','cause':'stop-signal','exit':{'code':143},"
 		 "'evidence':{'complete':true}}",
 		 "container", false, false},

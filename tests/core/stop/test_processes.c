@@ -36,17 +36,17 @@ static void signal_to(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t si
 	sender_done(&b->map, &sender);
 }
 
-/* By its parent. */
-static void signal_from(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from)
+static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from,
+			uint32_t flags)
 {
-	const struct obs_signal obs = {.sig = sig,
-				       .flags = GRACED_SIG_DFL,
-				       .target = proc_of(pid),
-				       .sender = proc_of(from)};
-	struct sender sender = {.relation = RELATION_SAME_CONTAINER,
+	struct graced_proc by = proc_of(from);
+	const struct obs_signal obs = {
+		.sig = sig, .flags = flags, .target = proc_of(pid), .sender = by};
+	struct sender sender = {.relation = from == pid ? RELATION_SELF : RELATION_SAME_CONTAINER,
 				.kind = SENDER_CONTAINER,
-				.proc = proc_of(from)};
+				.proc = by};
 
+	sender.proc.watch_id = 0;
 	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
 	sender_done(&b->map, &sender);
 }
@@ -317,7 +317,7 @@ static void test_supervised(void **state)
 
 		print_message("%s\n", want[i].what);
 		open_bench(&b, STOP_RUNNING);
-		signal_from(&b, AT(0), INIT + 1, want[i].sig, want[i].from);
+		shoot_flags(&b, AT(0), INIT + 1, want[i].sig, want[i].from, GRACED_SIG_DFL);
 		ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
 		if (want[i].timeout)
 			ends_as_timeout(&b, AT(1), INIT, want[i].inits);
@@ -357,7 +357,7 @@ static void test_time_limit(void **state)
 	bench_close(&b);
 	/* Below a shell. */
 	open_bench(&b, STOP_RUNNING);
-	signal_from(&b, AT(0), INIT + 2, 15, INIT + 1);
+	shoot_flags(&b, AT(0), INIT + 2, 15, INIT + 1, GRACED_SIG_DFL);
 	ends(&b, AT(0), INIT + 2, INIT + 1, 15);
 	ends_as_timeout(&b, AT(1), INIT + 1, CODE(124));
 	init_ends(&b, AT(2), CODE(124));
@@ -433,21 +433,6 @@ static void test_stopped(void **state)
 }
 
 /* --- what only looks so ---------------------------------------------------------------------- */
-
-static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from,
-			uint32_t flags)
-{
-	struct graced_proc by = proc_of(from);
-	const struct obs_signal obs = {
-		.sig = sig, .flags = flags, .target = proc_of(pid), .sender = by};
-	struct sender sender = {.relation = from == pid ? RELATION_SELF : RELATION_SAME_CONTAINER,
-				.kind = SENDER_CONTAINER,
-				.proc = by};
-
-	sender.proc.watch_id = 0;
-	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
-	sender_done(&b->map, &sender);
-}
 
 /* A child of what init was before its last exec: grep, and then exec app. */
 static void test_before_exec(void **state)
