@@ -404,31 +404,26 @@ static void real_shells_say_how_their_children_ended(void **state)
 		 "'evidence':{'complete':true}}",
 		 "container", false, true},
 		{"timeout kills its child",
-		 "echo r >&4; exec 4>&-; exec timeout -s KILL .5 sleep 1000", BY_ITSELF, 0, false,
+		 "echo r >&4; exec 4>&-; exec timeout -s KILL 1 sleep 1000", BY_ITSELF, 0, false,
 		 "{'outcome':'killed','cause':'supervisor','exit':{'code':137},"
 		 "'evidence':{'complete':true}}",
 		 "container", true, false},
-		{"timeout ends its child", "echo r >&4; exec 4>&-; exec timeout .5 sleep 1000",
+		{"timeout ends its child", "echo r >&4; exec 4>&-; exec timeout 1 sleep 1000",
 		 BY_ITSELF, 0, false,
 		 "{'outcome':'terminated','cause':'supervisor','exit':{'code':124},"
 		 "'evidence':{'complete':true}}",
 		 "container", true, false},
 		{"timeout -k, whose child ignores SIGTERM",
-		 "echo r >&4; exec 4>&-; exec timeout -k .1 .5 sh -c 'trap \"\" TERM; exec sleep 1000'",
+		 "echo r >&4; exec 4>&-; exec timeout -k .1 1 sh -c 'trap \"\" TERM; exec sleep 1000'",
 		 BY_ITSELF, 0, false,
 		 "{'outcome':'killed','cause':'supervisor','exit':{'code':137},"
 		 "'evidence':{'complete':true}}",
 		 "container", true, false},
-		{"timeout below sh", "echo r >&4; exec 4>&-; timeout .5 sleep 1000; exit $?",
+		{"timeout below sh", "echo r >&4; exec 4>&-; timeout 1 sleep 1000; exit $?",
 		 BY_ITSELF, 0, false,
 		 "{'outcome':'terminated','cause':'supervisor','exit':{'code':124},"
 		 "'evidence':{'complete':true}}",
 		 "container", true, false},
-		{"timeout that is asked to stop",
-		 "echo r >&4; exec 4>&-; exec timeout 1000 sleep 1000", BY_ITSELF, 0, true,
-		 "{'outcome':'graceful','cause':'stop-signal','exit':{'code':143},"
-		 "'evidence':{'complete':true}}",
-		 "container", false, false},
 		{"a host's SIGTERM to the child of timeout",
 		 "echo r >&4; exec 4>&-; exec timeout 1000 sleep 1000", BY_THE_HOST, SIGTERM, false,
 		 "{'outcome':'terminated','cause':'host','exit':{'code':143},"
@@ -463,8 +458,10 @@ static void real_shells_say_how_their_children_ended(void **state)
 		judge_match(rec, row->verdict);
 		assert_string_equal(jrec_text(rec, "via.how"), row->via ? "status-passed-on" : "");
 		listed = json_array_get(jrec_get(rec, "processes"), 1);
-		judge_match(listed, row->cut ? "{'comm':'sleep','cut':true}"
-					     : "{'comm':'sleep','cut':false}");
+		judge_match(listed, row->cut ? "{'cut':true}" : "{'cut':false}");
+		/* timeout may end it before it is sleep. */
+		if (child)
+			judge_match(listed, "{'comm':'sleep'}");
 		assert_string_equal(jrec_text(listed, "ended_by"), row->by_whom);
 	}
 }
