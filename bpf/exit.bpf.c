@@ -10,7 +10,7 @@
  * that leads there.
  */
 struct exiting {
-	struct task_struct *task, *leader;
+	struct task_struct *task, *leader, *parent;
 	struct signal_struct *signal;
 };
 
@@ -24,29 +24,25 @@ static __always_inline __u32 exit_status(const struct exiting *e)
 
 /* kernel/pid_namespace.c, zap_pid_ns_processes(): it comes to be the status after this, in place of
  * the SIGKILL by which reboot(2) ends PID 1. */
-static __always_inline __u32 status_seen(const struct exiting *e, __u32 status)
+static __always_inline __u32 status_seen(const struct upid *up, __u32 status)
 {
-	__u32 reboot = (status & 0x7f) == SIGKILL ? task_ns_reboot(e->task) : 0;
+	bool killed = (status & 0x7f) == SIGKILL && up->nr == 1;
+	__u32 reboot = killed ? BPF_CORE_READ(up->ns, reboot) : 0;
 
 	return reboot ? reboot : status;
 }
 
-/* The parent of current, which exits. These two are global functions: the verifier goes through
- * each once. */
-__noinline __u32 parent_pid(void)
+/* GRACED_EXIT_ENTERED if its parent is not in the container. Nearly each is in the same cgroup. */
+static __always_inline __u32 entered_flag(const struct exiting *e, const struct place *at)
 {
-	struct task_struct *t = (void *)bpf_get_current_task();
+	struct task_struct *t = e->task;
+	struct cgroup *cg = task_cgroup(e->parent);
+	__u64 number;
 
-	return BPF_CORE_READ(t, real_parent, tgid);
-}
-
-/* GRACED_EXIT_ENTERED if that is not in the container. */
-__noinline __u32 entered_flag(__u64 watch_id)
-{
-	struct task_struct *t = (void *)bpf_get_current_task();
-	__u64 cgroup = (__u64)task_cgroup_of(BPF_CORE_READ(t, real_parent), false);
-
-	return is_set(watch_id_of(cgroup) ^ watch_id) * GRACED_EXIT_ENTERED;
+	if (!cg || cg->kn->id == at->cgroup_id)
+		return 0;
+	number = (__u64)task_cgroup_of(BPF_CORE_READ(t, real_parent), false);
+	return is_set(watch_id_of(number) ^ at->watch_id) * GRACED_EXIT_ENTERED;
 }
 
 #define ALLOCATED_MASK 0x7fffffff /* bit 31 of pid_allocated is PIDNS_ADDING */
@@ -101,17 +97,20 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 {
 	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), at->watch_id, w);
 	struct task_struct *t = e->task;
-	__u64 inum;
+	struct upid up = {};
 
 	if (!ev)
 		return;
+	upid_load(t, &up);
 	if (loads_may_fail())
 		proc_fill(&ev->proc, t, true);
 	else
 		proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
-	ev->status = status_seen(e, status);
-	ev->flags = init ? GRACED_EXIT_INIT : entered_flag(at->watch_id);
+	ev->status = status_seen(&up, status);
+	ev->flags = init ? GRACED_EXIT_INIT : 0;
+	if (!init && watch_recorded(w))
+		ev->flags |= entered_flag(e, at);
 	if (e->signal->oom_mm)
 		ev->flags |= GRACED_EXIT_OOM_VICTIM;
 	if (init && takes_others(t))
@@ -120,12 +119,12 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 		ev->flags |= stop_flags(e, init) | unheard_flags(e, init);
 	if (init && awaits_child(t, init->stop_at_ns))
 		ev->flags |= GRACED_EXIT_AWAITS_CHILD;
-	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
+	ev->proc.ns_pid = up.nr;
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	ev->exec_ns = init ? init->exec_ns : 0;
 	ev->unheard_sig = init ? init->unheard_sig : 0;
-	ev->parent_pid = parent_pid();
+	ev->parent_pid = e->parent->tgid;
 	ev->others_missed = 0;
 	ev->pad = 0;
 	if (w) {
@@ -182,7 +181,7 @@ static __always_inline bool may_matter(const struct exiting *e, const struct gra
 
 	if (status & 0x7f || code > 128 || is_stopping(i))
 		return true;
-	return code && i && i->pid && i->pid == parent_pid();
+	return code && i && i->pid && i->pid == e->parent->tgid;
 }
 
 static __always_inline void exit_seen(const __u64 *ctx, bool gated)
@@ -199,6 +198,7 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 		return;
 	e.leader = e.task->group_leader;
 	e.signal = e.task->signal;
+	e.parent = e.task->real_parent;
 	if (gated && !first_to_report(&e))
 		return;
 	if (watch_recorded(w))

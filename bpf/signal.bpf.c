@@ -13,6 +13,8 @@
 #define NOISY (1u << 31)
 /* ... for a process that is no init, and that may matter for its container's stop. */
 #define OTHER (1u << 30)
+/* ... and has taken room for its record. */
+#define TAKEN (1u << 29)
 
 struct signal_args {
 	struct task_struct *target;
@@ -46,13 +48,6 @@ struct {
 	__type(key, struct pair);
 	__type(value, struct pair_bucket);
 } pairs SEC(".maps");
-
-static __always_inline __s32 info_code(__u64 info)
-{
-	const struct kernel_siginfo *si = (void *)info;
-
-	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
-}
 
 static __always_inline __u32 info_flags(__u64 info)
 {
@@ -195,19 +190,10 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 	return true;
 }
 
-/*
- * The kernel raises the signal of a timer that expires, or of input that arrives, while any process
- * may be running, which then looks like the sender.
- */
-static __always_inline bool has_no_sender(const struct signal_args *a)
-{
-	return a->code <= CODE_TIMER && a->code >= CODE_SIGIO;
-}
-
 static __always_inline bool from_outside(const struct signal_args *a)
 {
 	return a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0 &&
-	       !has_no_sender(a);
+	       !has_no_sender(a->code);
 }
 
 static __always_inline bool pair_take(const struct signal_args *a)
@@ -321,7 +307,7 @@ static __always_inline void fill_signal(struct graced_ev_signal *ev, const struc
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
-	ev->flags = a->flags & ~(NOISY | OTHER);
+	ev->flags = a->flags & ~(NOISY | OTHER | TAKEN);
 	if (loads_may_fail())
 		fill_target(ev, a->target, true);
 	else
@@ -678,12 +664,20 @@ __noinline __u32 other_flag(__u64 task, __u64 watch_id, __u32 sig, __u32 result)
 	return disposition_flags((void *)task, sig) & GRACED_SIG_DFL ? OTHER : 0;
 }
 
-static __always_inline __u32 other_seen(const struct signal_args *a, const __u64 *ctx)
+/* alone: it is recorded for no other reason. Then it takes room before its flags are read, which
+ * costs most: of a flood nearly all find none. */
+static __always_inline __u32 other_seen(const struct signal_args *a, const __u64 *ctx, bool alone)
 {
+	__u32 other;
 	__u64 task;
 
 	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
-	return other_flag(task, a->at.watch_id, a->sig, a->result);
+	other = other_flag(task, a->at.watch_id, a->sig, a->result);
+	if (!alone || !other)
+		return other;
+	if (is_noisy(a->at.watch_id) || !others_take(a->at.watch_id, GRACED_EV_SIGNAL))
+		return 0;
+	return OTHER | TAKEN;
 }
 
 /* Not to a zombie, nor by the end of a pid namespace. */
@@ -691,7 +685,9 @@ static __always_inline bool other_take(struct signal_args *a)
 {
 	const __u32 no = NOISY | GRACED_SIG_NS_TEARDOWN | GRACED_SIG_TARGET_ZOMBIE;
 
-	return (a->flags & (no | OTHER)) == OTHER && others_take(a->at.watch_id, GRACED_EV_SIGNAL);
+	if ((a->flags & (no | OTHER)) != OTHER)
+		return false;
+	return a->flags & TAKEN || others_take(a->at.watch_id, GRACED_EV_SIGNAL);
 }
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
@@ -701,7 +697,7 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	struct graced_init *init = init_of(a, ctx, signal->live.counter);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
-	bool masked = signal_mask(a->w) & BIT_OF(a->sig), noisy;
+	bool masked = signal_mask(a->w) & BIT_OF(a->sig), noisy, alone;
 	__u32 other = 0;
 	__u64 at_ns;
 	__u32 flags;
@@ -710,9 +706,10 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 		note_asked(a, signal, ctx);
 	if (!masked && !forwarded)
 		return;
+	alone = !for_init && !forwarded && a->sig != SIGKILL && !cfg_all;
 	if (!for_init)
-		other = other_seen(a, ctx);
-	if (!for_init && !forwarded && !other && a->sig != SIGKILL && !cfg_all)
+		other = other_seen(a, ctx, alone && signal->live.counter);
+	if (alone && !other)
 		return;
 	bpf_probe_read_kernel(&a->info, sizeof(a->info), &ctx[1]);
 	noisy = is_noisy(a->at.watch_id);

@@ -46,6 +46,23 @@
 /* Stops that follow one another faster share what is recorded of forwarded signals. */
 #define FORWARDS_GAP_NS 1000000000ULL
 
+/* info is a siginfo as a number: it may be the constants 0 and 1. */
+static __always_inline __s32 info_code(__u64 info)
+{
+	const struct kernel_siginfo *si = (void *)info;
+
+	return info > 1 ? BPF_CORE_READ(si, si_code) : 0;
+}
+
+/*
+ * The kernel raises the signal of a timer that expires, or of input that arrives, while any process
+ * may be running, which then looks like the sender.
+ */
+static __always_inline bool has_no_sender(__s32 code)
+{
+	return code <= CODE_TIMER && code >= CODE_SIGIO;
+}
+
 /* Which signals ask the init of a watched cgroup to stop; systemd sends its own. */
 static __always_inline __u64 stop_set_of(__u32 own)
 {

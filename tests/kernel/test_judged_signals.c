@@ -176,13 +176,13 @@ static void sigrtmin_3_asks_to_stop_and_other_real_time_signals_do_not(void **st
 		 .sig = SIGRTMIN + 4,
 		 .host_pidns = true,
 		 .no_request = true,
-		 .outcome = "crashed",
+		 .outcome = "terminated",
 		 .cause = "host"},
 		{{"deaf"},
 		 .sig = SIGRTMAX,
 		 .host_pidns = true,
 		 .no_request = true,
-		 .outcome = "crashed",
+		 .outcome = "terminated",
 		 .cause = "host"},
 	};
 

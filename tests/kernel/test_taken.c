@@ -498,7 +498,7 @@ static void by_child_or_terminal(void **state)
 		const char *argv[3], *expected;
 	} rows[] = {
 		{{"exit-signal", "15"},
-		 "{'outcome':'crashed','cause':'same-container','exit':{'signal':15}}"},
+		 "{'outcome':'terminated','cause':'same-container','exit':{'signal':15}}"},
 		{{"exit-signal", "9"},
 		 "{'outcome':'killed','cause':'same-container',"
 		 "'kill_signal':{'sender':{'kind':'pod'}},'exit':{'signal':9}}"},

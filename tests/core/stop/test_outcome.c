@@ -107,6 +107,14 @@ static const struct {
 	 OUTCOME_KILLED,
 	 CAUSE_SELF,
 	 {.status_seen = true, .status = 9, .kill_seen = true, .kill_from = RELATION_SELF}},
+	{AT(12A),
+	 OUTCOME_KILLED,
+	 CAUSE_SUPERVISOR,
+	 {.status_seen = true,
+	  .status = 9,
+	  .kill_seen = true,
+	  .kill_from = RELATION_SAME_CONTAINER,
+	  .by_supervisor = true}},
 	{AT(13),
 	 OUTCOME_KILLED,
 	 CAUSE_SAME_CONTAINER,
@@ -142,6 +150,33 @@ static const struct {
 	 OUTCOME_TERMINATED,
 	 CAUSE_HOST,
 	 {.status_seen = true, .status = 2, .fatal_from = RELATION_TERMINAL}},
+	{AT(17B),
+	 OUTCOME_TERMINATED,
+	 CAUSE_SUPERVISOR,
+	 {.status_seen = true,
+	  .status = 15,
+	  .fatal_from = RELATION_SAME_CONTAINER,
+	  .by_supervisor = true}},
+	{AT(17C),
+	 OUTCOME_TERMINATED,
+	 CAUSE_SAME_CONTAINER,
+	 {.status_seen = true, .status = 1, .fatal_from = RELATION_SAME_CONTAINER}},
+	{AT(17D),
+	 OUTCOME_TERMINATED,
+	 CAUSE_SAME_POD,
+	 {.status_seen = true, .status = 10, .fatal_from = RELATION_SAME_POD}},
+	{AT(17E),
+	 OUTCOME_TERMINATED,
+	 CAUSE_OTHER_POD,
+	 {.status_seen = true, .status = 12, .fatal_from = RELATION_OTHER_POD}},
+	{AT(17F),
+	 OUTCOME_TERMINATED,
+	 CAUSE_HOST,
+	 {.status_seen = true, .status = 3 | CORE, .fatal_from = RELATION_HOST}},
+	{AT(17F),
+	 OUTCOME_TERMINATED,
+	 CAUSE_HOST,
+	 {.status_seen = true, .status = 64, .fatal_from = RELATION_MANAGER}},
 	{AT(18),
 	 OUTCOME_CRASHED,
 	 CAUSE_SELF,
@@ -159,18 +194,25 @@ static const struct {
 	 OUTCOME_CRASHED,
 	 CAUSE_KERNEL,
 	 {.status_seen = true, .status = 14, .fatal_from = RELATION_KERNEL}},
+	{AT(21A),
+	 OUTCOME_CRASHED,
+	 CAUSE_SUPERVISOR,
+	 {.status_seen = true,
+	  .status = 6 | CORE,
+	  .fatal_from = RELATION_SAME_CONTAINER,
+	  .by_supervisor = true}},
 	{AT(22),
 	 OUTCOME_CRASHED,
 	 CAUSE_SAME_CONTAINER,
-	 {.status_seen = true, .status = 10, .fatal_from = RELATION_SAME_CONTAINER}},
+	 {.status_seen = true, .status = 11, .fatal_from = RELATION_SAME_CONTAINER}},
 	{AT(23),
 	 OUTCOME_CRASHED,
 	 CAUSE_SAME_POD,
-	 {.status_seen = true, .status = 10, .fatal_from = RELATION_SAME_POD}},
+	 {.status_seen = true, .status = 24, .fatal_from = RELATION_SAME_POD}},
 	{AT(24),
 	 OUTCOME_CRASHED,
 	 CAUSE_OTHER_POD,
-	 {.status_seen = true, .status = 10, .fatal_from = RELATION_OTHER_POD}},
+	 {.status_seen = true, .status = 31, .fatal_from = RELATION_OTHER_POD}},
 	{AT(25),
 	 OUTCOME_CRASHED,
 	 CAUSE_HOST,
@@ -203,6 +245,10 @@ static const struct {
 	 OUTCOME_FAILED,
 	 CAUSE_SAME_CONTAINER,
 	 {.status_seen = true, .status = EXITED(143), .stopped_inside = true}},
+	{AT(27C),
+	 OUTCOME_FAILED,
+	 CAUSE_SUPERVISOR,
+	 {.status_seen = true, .status = EXITED(124), .timed_out = true}},
 	{AT(28), OUTCOME_COMPLETED, CAUSE_SELF, {.status_seen = true, .status = EXITED(0)}},
 	{AT(29), OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(1)}},
 	{AT(29), OUTCOME_FAILED, CAUSE_SELF, {.status_seen = true, .status = EXITED(137)}},
@@ -411,13 +457,37 @@ static void test_first_match(void **state)
 		  .status = 15,
 		  .request_sigs = SIG_BIT(15),
 		  .fatal_from = RELATION_SELF}},
-		{AT(22),
+		{AT(17C),
 		 "another stop signal than was asked with",
 		 {.status_seen = true,
 		  .status = 2,
 		  .request_open = true,
 		  .request_sigs = SIG_BIT(15),
 		  .fatal_from = RELATION_SAME_CONTAINER}},
+		{AT(17),
+		 "a request that its parent passed on",
+		 {.status_seen = true,
+		  .status = 15,
+		  .request_open = true,
+		  .request_sigs = SIG_BIT(15),
+		  .fatal_from = RELATION_SAME_CONTAINER,
+		  .by_supervisor = true}},
+		{AT(12A),
+		 "its parent kills it before its time is over",
+		 {.status_seen = true,
+		  .status = 9,
+		  .kill_seen = true,
+		  .kill_from = RELATION_SAME_CONTAINER,
+		  .by_supervisor = true,
+		  .request_open = true,
+		  .request_heard = true}},
+		{AT(26),
+		 "a time limit that is over in a stop",
+		 {.status_seen = true,
+		  .status = EXITED(124),
+		  .timed_out = true,
+		  .request_open = true,
+		  .request_heard = true}},
 		{AT(26),
 		 "an exit of a process that had been an OOM victim",
 		 {.status_seen = true,
@@ -452,6 +522,16 @@ static bool is_unknown(enum relation from)
 /* The table of graced-records(5) as conditions, each on its own. */
 static bool holds(const struct outcome_facts *f, enum outcome_row row);
 
+static bool is_fault(uint32_t s)
+{
+	static const uint32_t faults[] = {4, 5, 6, 7, 8, 11, 24, 25, 31};
+
+	for (size_t i = 0; i < LEN(faults); i++)
+		if (s == faults[i])
+			return true;
+	return false;
+}
+
 /* The rows that stand between those with plain numbers. */
 static bool holds_between(const struct outcome_facts *f, enum outcome_row row)
 {
@@ -465,6 +545,15 @@ static bool holds_between(const struct outcome_facts *f, enum outcome_row row)
 		       (s ? s <= 64 && f->request_sigs & SIG_BIT(s) : f->request_heard);
 	case AT(8A):
 		return s == 9 && f->kill_cleans_up && !(holds(f, AT(10)) && !f->kill_early);
+	case AT(12A):
+		return s == 9 && f->by_supervisor;
+	case AT(17B):
+	case AT(21A):
+		return s && f->by_supervisor && (row == AT(21A) || !is_fault(s));
+	case AT(17F):
+		return holds(f, AT(25)) && !is_fault(s);
+	case AT(27C):
+		return !s && f->timed_out;
 	case AT(16A):
 		return holds(f, AT(17)) && f->request_parent;
 	case AT(25A):
@@ -494,7 +583,8 @@ static bool holds(const struct outcome_facts *f, enum outcome_row row)
 		[AT(17A)] = RELATION_TERMINAL,	    [AT(20)] = RELATION_SELF,
 		[AT(20A)] = RELATION_PARENT,	    [AT(21)] = RELATION_KERNEL,
 		[AT(22)] = RELATION_SAME_CONTAINER, [AT(23)] = RELATION_SAME_POD,
-		[AT(24)] = RELATION_OTHER_POD,
+		[AT(24)] = RELATION_OTHER_POD,	    [AT(17C)] = RELATION_SAME_CONTAINER,
+		[AT(17D)] = RELATION_SAME_POD,	    [AT(17E)] = RELATION_OTHER_POD,
 	};
 	uint32_t s = f->status & 0x7f;
 
@@ -504,7 +594,8 @@ static bool holds(const struct outcome_facts *f, enum outcome_row row)
 		return s == 9 && (f->kill_from == killers[row] ||
 				  (row == AT(16) && f->kill_from == RELATION_TERMINAL));
 	if (enders[row])
-		return s && f->fatal_from == enders[row];
+		return s && f->fatal_from == enders[row] &&
+		       !(row >= AT(17C) && row <= AT(17E) && is_fault(s));
 	switch (row) {
 	case AT(1):
 		return !f->status_seen;
@@ -570,6 +661,9 @@ static struct outcome_facts facts_of(uint32_t status, uint64_t bits)
 	} else {
 		f.stopped_inside = bits >> 23 & 1;
 	}
+	f.by_supervisor = bits >> 28 & 1 && f.fatal_from == RELATION_SAME_CONTAINER &&
+			  (!f.kill_seen || f.kill_from == RELATION_SAME_CONTAINER);
+	f.timed_out = bits >> 29 & 1;
 	return f;
 }
 

@@ -3,6 +3,8 @@
  * which of its processes were cut. */
 #include "core/stop/processes.h"
 
+#include <string.h>
+
 #include "lib/engine/stop_bench.h"
 
 #define INIT	  50
@@ -34,6 +36,21 @@ static void signal_to(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t si
 	sender_done(&b->map, &sender);
 }
 
+static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from,
+			uint32_t flags)
+{
+	struct graced_proc by = proc_of(from);
+	const struct obs_signal obs = {
+		.sig = sig, .flags = flags, .target = proc_of(pid), .sender = by};
+	struct sender sender = {.relation = from == pid ? RELATION_SELF : RELATION_SAME_CONTAINER,
+				.kind = SENDER_CONTAINER,
+				.proc = by};
+
+	sender.proc.watch_id = 0;
+	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
+	sender_done(&b->map, &sender);
+}
+
 static void ends(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t parent, uint32_t status)
 {
 	const struct obs_exit obs = {.proc = proc_of(pid), .parent_pid = parent, .status = status};
@@ -55,6 +72,20 @@ static struct outcome_verdict verdict_of(const struct bench *b)
 
 	stop_facts(b->stop, stop_gaps(b->stop), &facts);
 	return outcome_decide(&facts);
+}
+
+/* What a process of the name "timeout" has for its name until it ends. */
+static void ends_as_timeout(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t status)
+{
+	struct obs_exit obs = {.proc = proc_of(pid), .parent_pid = INIT, .status = status};
+
+	strcpy(obs.proc.comm, "timeout");
+	if (pid == INIT) {
+		assert_true(stop_advance(b->stop, STOP_EV_EXIT));
+		stop_exited(b->stop, &obs, at_ns);
+	} else {
+		processes_exited(&b->map, b->stop, &obs, at_ns);
+	}
 }
 
 /* --- whose end ------------------------------------------------------------------------------- */
@@ -90,7 +121,9 @@ static void test_passed_on(void **state)
 		ends(&b, AT(0), INIT + 1, want[i].parent, want[i].childs);
 		init_ends(&b, AT(want[i].later), want[i].inits);
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
-		assert_true(sure);
+		/* Init may have chosen the code itself. */
+		assert_int_equal(sure, !want[i].passed || want[i].childs & 0x7f);
+		assert_int_equal(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN, 0);
 		bench_close(&b);
 	}
 }
@@ -224,7 +257,8 @@ static void test_verdict(void **state)
 		{9, RELATION_SELF, OUTCOME_KILLED, CAUSE_SELF},
 		{11, RELATION_KERNEL, OUTCOME_CRASHED, CAUSE_KERNEL},
 		{6, RELATION_SELF, OUTCOME_CRASHED, CAUSE_SELF},
-		{15, RELATION_HOST, OUTCOME_CRASHED, CAUSE_HOST},
+		{11, RELATION_HOST, OUTCOME_CRASHED, CAUSE_HOST},
+		{15, RELATION_HOST, OUTCOME_TERMINATED, CAUSE_HOST},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -241,6 +275,98 @@ static void test_verdict(void **state)
 		assert_int_equal(stop_gaps(b.stop), 0);
 		bench_close(&b);
 	}
+}
+
+/* A child that its own parent ends, unasked. */
+static void test_supervised(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t sig, from, inits;
+		bool timeout;
+		enum outcome outcome;
+		enum cause cause;
+		bool via, sure;
+	} want[] = {
+		{"by SIGKILL, which is passed on", 9, INIT, CODE(137), false, OUTCOME_KILLED,
+		 CAUSE_SUPERVISOR, true, true},
+		{"by SIGTERM, which is passed on", 15, INIT, CODE(143), false, OUTCOME_TERMINATED,
+		 CAUSE_SUPERVISOR, true, true},
+		{"by a watchdog's SIGABRT", 6, INIT, CODE(134), false, OUTCOME_CRASHED,
+		 CAUSE_SUPERVISOR, true, true},
+		{"by its sibling", 9, INIT + 5, CODE(137), false, OUTCOME_KILLED,
+		 CAUSE_SAME_CONTAINER, true, true},
+		{"timeout, by SIGTERM", 15, INIT, CODE(124), true, OUTCOME_TERMINATED,
+		 CAUSE_SUPERVISOR, true, true},
+		{"timeout, by SIGHUP", 1, INIT, CODE(124), true, OUTCOME_TERMINATED,
+		 CAUSE_SUPERVISOR, true, true},
+		{"timeout -k, by SIGKILL", 9, INIT, CODE(137), true, OUTCOME_KILLED,
+		 CAUSE_SUPERVISOR, true, true},
+		{"timeout, whose child another one ended", 15, INIT + 5, CODE(124), true,
+		 OUTCOME_FAILED, CAUSE_SUPERVISOR, false, false},
+		{"its parent goes on, and ends by a code of its own", 15, INIT, CODE(124), false,
+		 OUTCOME_FAILED, CAUSE_SELF, false, true},
+		{"timeout, by a code that says nothing of it", 15, INIT, CODE(125), true,
+		 OUTCOME_FAILED, CAUSE_SELF, false, true},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct outcome_verdict got;
+		struct bench b;
+		bool sure;
+
+		print_message("%s\n", want[i].what);
+		open_bench(&b, STOP_RUNNING);
+		shoot_flags(&b, AT(0), INIT + 1, want[i].sig, want[i].from, GRACED_SIG_DFL);
+		ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
+		if (want[i].timeout)
+			ends_as_timeout(&b, AT(1), INIT, want[i].inits);
+		else
+			init_ends(&b, AT(1), want[i].inits);
+		got = verdict_of(&b);
+		assert_int_equal(got.outcome, want[i].outcome);
+		assert_int_equal(got.cause, want[i].cause);
+		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].via);
+		assert_int_equal(!(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN), want[i].sure);
+		bench_close(&b);
+	}
+}
+
+/* What handles its signal leaves by a code of its own, or 0, of which there may be no record. */
+static void test_time_limit(void **state)
+{
+	struct outcome_verdict got;
+	struct bench b;
+	bool sure;
+
+	open_bench(&b, STOP_RUNNING);
+	ends_as_timeout(&b, AT(1), INIT, CODE(124));
+	got = verdict_of(&b);
+	assert_int_equal(got.outcome, OUTCOME_FAILED);
+	assert_int_equal(got.cause, CAUSE_SUPERVISOR);
+	assert_true(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
+	bench_close(&b);
+	/* Its child's own 124. */
+	open_bench(&b, STOP_RUNNING);
+	ends(&b, AT(0), INIT + 1, INIT, CODE(124));
+	ends_as_timeout(&b, AT(1), INIT, CODE(124));
+	got = verdict_of(&b);
+	assert_int_equal(got.cause, CAUSE_SELF);
+	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 1);
+	assert_false(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
+	bench_close(&b);
+	/* Below a shell. */
+	open_bench(&b, STOP_RUNNING);
+	shoot_flags(&b, AT(0), INIT + 2, 15, INIT + 1, GRACED_SIG_DFL);
+	ends(&b, AT(0), INIT + 2, INIT + 1, 15);
+	ends_as_timeout(&b, AT(1), INIT + 1, CODE(124));
+	init_ends(&b, AT(2), CODE(124));
+	got = verdict_of(&b);
+	assert_int_equal(got.outcome, OUTCOME_TERMINATED);
+	assert_int_equal(got.cause, CAUSE_SUPERVISOR);
+	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
+	assert_true(sure);
+	bench_close(&b);
 }
 
 static void test_oom(void **state)
@@ -307,21 +433,6 @@ static void test_stopped(void **state)
 }
 
 /* --- what only looks so ---------------------------------------------------------------------- */
-
-static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from,
-			uint32_t flags)
-{
-	struct graced_proc by = proc_of(from);
-	const struct obs_signal obs = {
-		.sig = sig, .flags = flags, .target = proc_of(pid), .sender = by};
-	struct sender sender = {.relation = from == pid ? RELATION_SELF : RELATION_SAME_CONTAINER,
-				.kind = SENDER_CONTAINER,
-				.proc = by};
-
-	sender.proc.watch_id = 0;
-	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
-	sender_done(&b->map, &sender);
-}
 
 /* A child of what init was before its last exec: grep, and then exec app. */
 static void test_before_exec(void **state)
@@ -551,8 +662,8 @@ static void test_full_after_init(void **state)
 		open_bench(&b, STOP_RUNNING);
 		if (asked)
 			bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
-		ends(&b, AT(1), INIT + 1, INIT, CODE(3));
-		init_ends(&b, AT(1) + 1, CODE(3));
+		ends(&b, AT(1), INIT + 1, INIT, 11);
+		init_ends(&b, AT(1) + 1, CODE(139));
 		for (uint32_t i = 0; i < 100; i++)
 			ends(&b, AT(1) + 2 + i, INIT + 2 + i, INIT, 9);
 		via = processes_via(b.stop, &sure);
@@ -650,6 +761,10 @@ int main(void)
 		CLAIM("... and so is one that it passes on later than a second", test_late),
 		CLAIM("so is a record that was left out since", test_missed),
 		CLAIM("what ended that child ended the container", test_verdict),
+		CLAIM("... its own parent, too, which is its supervisor", test_supervised),
+		CLAIM("timeout(1) that ends by 124 ended what it ran; by its name alone, as far as can be "
+		      "seen",
+		      test_time_limit),
 		CLAIM("... the OOM killer, too", test_oom),
 		CLAIM("... and if it was not seen, that is unknown", test_unseen),
 		CLAIM("... nor is it what was sent later", test_too_late),

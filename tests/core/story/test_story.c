@@ -95,7 +95,8 @@ static void each_way_to_end_unasked_has_its_sentence(void **state)
 		{{STOP(FAILED, SELF, CODE(1)), .oom_kills = 2},
 		 "app[1] exited with code 1 by itself; no request to stop was seen. In its life the OOM "
 		 "killer ended 2 of its processes."},
-		{{STOP(TERMINATED, HOST, 2)}, "app[1] was ended by SIGINT from its terminal."},
+		{{STOP(TERMINATED, HOST, 2)},
+		 "app[1] was ended by SIGINT from its terminal, or from a process of the host."},
 		{{STOP(TERMINATED, PARENT_DEATH, 10)},
 		 "app[1] was ended by SIGUSR1, sent because its parent had died (PR_SET_PDEATHSIG)."},
 	};

@@ -105,14 +105,16 @@ static const struct worth {
 	{OUTCOME_KILLED, ~(1u << CAUSE_UNKNOWN), false, "KilledBy"},
 	{OUTCOME_CRASHED, 1u << CAUSE_SAME_POD | 1u << CAUSE_OTHER_POD | 1u << CAUSE_HOST, false,
 	 "KilledBy"},
+	{OUTCOME_TERMINATED, 1u << CAUSE_SAME_POD | 1u << CAUSE_OTHER_POD | 1u << CAUSE_HOST, false,
+	 "KilledBy"},
 	{OUTCOME_OOM_KILLED, ~0u, false, "OOMKilledBy"},
 };
 
 /* Who did it is what an Event is for. */
 static bool is_evident(const struct record_stop *r)
 {
-	if (r->outcome == OUTCOME_CRASHED)
-		return record_died_of(&r->exit);
+	if (r->outcome == OUTCOME_CRASHED || r->outcome == OUTCOME_TERMINATED)
+		return record_died_of(&r->exit) && !record_may_be_terminal(r);
 	if (r->outcome != OUTCOME_KILLED)
 		return true;
 	return r->kill_signal.known && (r->cause != CAUSE_GRACE_EXPIRED || r->stop_signal.known);

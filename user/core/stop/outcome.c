@@ -105,6 +105,11 @@ static bool kill_by_self(facts_ptr f)
 	return killed(f) && f->kill_from == RELATION_SELF;
 }
 
+static bool kill_by_supervisor(facts_ptr f)
+{
+	return killed(f) && f->by_supervisor;
+}
+
 static bool kill_same_container(facts_ptr f)
 {
 	return killed(f) && f->kill_from == RELATION_SAME_CONTAINER;
@@ -142,6 +147,42 @@ static bool ended_at_terminal(facts_ptr f)
 	return died_of(f) && f->fatal_from == RELATION_TERMINAL;
 }
 
+/* ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS: what a program that goes wrong dies of. */
+#define FAULTS (1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 11 | 3u << 24 | 1u << 31)
+
+/* By a signal that is sent in order to end a process: whose it was is the cause. */
+static bool ended_by(facts_ptr f, enum relation from)
+{
+	int s = died_of(f);
+
+	return s && !(s < 32 && FAULTS >> s & 1) && f->fatal_from == from;
+}
+
+static bool ended_by_supervisor(facts_ptr f)
+{
+	return ended_by(f, RELATION_SAME_CONTAINER) && f->by_supervisor;
+}
+
+static bool ended_same_container(facts_ptr f)
+{
+	return ended_by(f, RELATION_SAME_CONTAINER);
+}
+
+static bool ended_same_pod(facts_ptr f)
+{
+	return ended_by(f, RELATION_SAME_POD);
+}
+
+static bool ended_other_pod(facts_ptr f)
+{
+	return ended_by(f, RELATION_OTHER_POD);
+}
+
+static bool ended_by_host(facts_ptr f)
+{
+	return ended_by(f, RELATION_HOST) || ended_by(f, RELATION_MANAGER);
+}
+
 static bool crash_no_signal(facts_ptr f)
 {
 	return died_of(f) && f->fatal_from == RELATION_NONE && f->window_complete;
@@ -165,6 +206,11 @@ static bool crash_parent(facts_ptr f)
 static bool crash_kernel(facts_ptr f)
 {
 	return died_of(f) && f->fatal_from == RELATION_KERNEL;
+}
+
+static bool crash_supervisor(facts_ptr f)
+{
+	return died_of(f) && f->by_supervisor;
 }
 
 static bool crash_same_container(facts_ptr f)
@@ -210,6 +256,11 @@ static bool exited_zero_inside(facts_ptr f)
 static bool exited_inside(facts_ptr f)
 {
 	return f->stopped_inside;
+}
+
+static bool timed_out(facts_ptr f)
+{
+	return f->timed_out;
 }
 
 static bool exited_zero(facts_ptr f)

@@ -53,6 +53,8 @@ struct outcome_facts {
 	uint64_t request_sigs;	  /* stop-set signals sent in it: bit n-1 for signal n */
 	bool stopped_inside;	  /* it heard a stop signal from its own container shortly before */
 	enum relation fatal_from; /* who sent the last signal of the number it died of */
+	bool by_supervisor;	  /* what ended it came from its parent, in its container */
+	bool timed_out;		  /* it is timeout(1), and ended what it ran, unasked */
 	bool window_complete;	  /* nothing that bears on the verdict was lost or suppressed */
 };
 

@@ -300,20 +300,36 @@ void processes_missed(struct stop *stop, uint32_t missed, uint64_t at_ns)
 
 /* --- what follows ------------------------------------------------------------------------------ */
 
-/* Whether a process with status has the end of p for its own. */
-static bool passes_on(uint32_t status, const struct process *p)
+/* timeout(1) ends by this code when it has ended its child by a signal. */
+static bool is_time_limit(const struct graced_proc *proc, uint32_t status)
+{
+	return status == 124 << 8 && strcmp(proc->comm, "timeout") == 0;
+}
+
+bool process_ended_by_parent(const struct process *p)
+{
+	const struct stop_signal *fatal = process_fatal(p);
+
+	return fatal && fatal->sender.relation == RELATION_SAME_CONTAINER &&
+	       fatal->sender.proc.pid == p->parent_pid;
+}
+
+/* Whether proc, which ended with status, has the end of p for its own. */
+static bool passes_on(const struct graced_proc *proc, uint32_t status, const struct process *p)
 {
 	uint32_t died_of = status & 0x7f, code = status >> 8 & 0xff;
 	uint32_t childs = p->status & 0x7f;
 
 	if (died_of)
 		return childs == died_of;
+	if (is_time_limit(proc, status) && process_ended_by_parent(p))
+		return true;
 	return childs ? code == 128 + childs : code && code == (p->status >> 8 & 0xff);
 }
 
-/* The last child of parent_pid that ended from from_ns to end_ns so that it was passed on by
- * status. *ret_n: how many did within PASS_NS. */
-static const struct process *passed(const struct processes *all, uint32_t parent_pid,
+/* The last child of proc that ended from from_ns to end_ns so that it was passed on by status.
+ * *ret_n: how many did within PASS_NS. */
+static const struct process *passed(const struct processes *all, const struct graced_proc *proc,
 				    uint32_t status, uint64_t from_ns, uint64_t end_ns,
 				    uint32_t *ret_n)
 {
@@ -323,9 +339,9 @@ static const struct process *passed(const struct processes *all, uint32_t parent
 	for (size_t i = 0; i < all->n; i++) {
 		const struct process *p = all->list + i;
 
-		if (!p->end_ns || p->parent_pid != parent_pid || p->end_ns < from_ns ||
+		if (!p->end_ns || p->parent_pid != proc->pid || p->end_ns < from_ns ||
 		    p->end_ns > end_ns || p->end_ns + pass_ns(status) < end_ns ||
-		    !passes_on(status, p))
+		    !passes_on(proc, status, p))
 			continue;
 		*ret_n += p->end_ns + PASS_NS >= end_ns;
 		if (!ret || p->end_ns > ret->end_ns)
@@ -358,6 +374,13 @@ static bool decided(const struct stop_signal *asked, uint32_t status)
 
 	return asked->seen && !(asked->flags & (fetched | GRACED_SIG_DFL | GRACED_SIG_IGN)) &&
 	       !(status & 0x7f) && (status >> 8 & 0xff) == 128 + asked->number;
+}
+
+/* What init, or another process, may as well have chosen for itself. */
+static bool is_any_code(const struct process *p)
+{
+	return !(p->status & 0x7f) && !is_like_a_signal(p->status) &&
+	       !is_time_limit(&p->proc, p->status);
 }
 
 bool processes_passed_request(const struct stop *stop, const struct stop_signal *s)
@@ -394,7 +417,8 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 	const struct processes *all = stop->processes;
 	const struct stop_signal *asked = &stop->request;
 	const struct process *ret = NULL, *p;
-	uint32_t status = stop->status, pid = stop->init.pid, n;
+	const struct graced_proc *proc = &stop->init;
+	uint32_t status = stop->status, n;
 	/* What init was before its last exec has waited for the children of that time. */
 	uint64_t from_ns = stop->exec_ns, end_ns = stop->exit_ns;
 	/* Another one may raise the same signal for a reason of its own. */
@@ -404,12 +428,12 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 	if (!all || !stop->exit_seen || !status || !ended_itself(stop))
 		return NULL;
 	for (int i = 0; i < PASS_DEPTH && !decided(asked, status); i++) {
-		p = passed(all, pid, status, from_ns, end_ns, &n);
+		p = passed(all, proc, status, from_ns, end_ns, &n);
 		if (!p) {
 			*ret_sure &= !is_like_a_signal(status) || !was_missed(all, end_ns);
 			break;
 		}
-		*ret_sure = n == 1 && !raised && all->missed_ns <= p->end_ns &&
+		*ret_sure = n == 1 && !raised && !is_any_code(p) && all->missed_ns <= p->end_ns &&
 			    all->dropped_ns <= p->end_ns && (!ret || *ret_sure);
 		ret = p;
 		raised = raised_it(p);
@@ -418,10 +442,20 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 		asked = &p->asked;
 		from_ns = 0;
 		status = p->status;
-		pid = p->proc.pid;
+		proc = &p->proc;
 		end_ns = p->end_ns;
 	}
 	return ret;
+}
+
+bool processes_timed_out(const struct stop *stop)
+{
+	bool sure;
+	const struct process *via = processes_via(stop, &sure);
+
+	if (!stop->exit_seen || stop->request.seen)
+		return false;
+	return is_time_limit(via ? &via->proc : &stop->init, via ? via->status : stop->status);
 }
 
 const struct stop_signal *process_fatal(const struct process *p)

@@ -58,9 +58,17 @@ void processes_forget(struct cgmap *map, struct stop *stop);
 /*
  * The process whose death init passed on by its own status: 128 + the number of its signal, its
  * code, or the same signal that it sent itself; through others that did so, too. NULL: none.
- * *ret_sure: it was the last child that ended so, and no record that may name another is missing.
+ * *ret_sure: it was the last child that ended so, by what says that it is passed on, and no record
+ * that may name another is missing.
  */
 const struct process *processes_via(const struct stop *stop, bool *ret_sure);
+
+/* Init, or the process whose code it passed on, is timeout(1) whose time was over, unasked: by its
+ * name and code, as what it ended by a signal handled that, or was not seen to die of it. */
+bool processes_timed_out(const struct stop *stop);
+
+/* Its own parent, a process of its container, sent the signal that it died of. */
+bool process_ended_by_parent(const struct process *p);
 
 /* Whether a signal came after the request, from init or from a process that was asked to stop. */
 bool processes_passed_request(const struct stop *stop, const struct stop_signal *s);

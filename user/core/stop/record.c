@@ -76,6 +76,15 @@ enum record_container_kind record_container_kind_of(const struct cgpath *path, c
 	return CONTAINER_KIND_UNKNOWN;
 }
 
+bool record_may_be_terminal(const struct record_stop *stop)
+{
+	const uint32_t of_terminal = 1u << 1 | 1u << 2 | 1u << 3; /* HUP, INT, QUIT */
+	uint32_t sig = record_died_of(&stop->exit);
+
+	return stop->outcome == OUTCOME_TERMINATED && stop->cause == CAUSE_HOST &&
+	       !stop->via.process.pid && sig < 32 && of_terminal >> sig & 1;
+}
+
 unsigned int record_badness(const struct record_stop *stop)
 {
 	static const unsigned int of[OUTCOME_COUNT] = {
@@ -83,6 +92,8 @@ unsigned int record_badness(const struct record_stop *stop)
 		[OUTCOME_FAILED] = 3,	  [OUTCOME_UNKNOWN] = 2,
 	};
 
+	if (stop->cause == CAUSE_SUPERVISOR && stop->outcome == OUTCOME_TERMINATED)
+		return of[OUTCOME_FAILED];
 	return stop->outcome < OUTCOME_COUNT && of[stop->outcome] ? of[stop->outcome]
 								  : stop->cut > 0;
 }

@@ -424,6 +424,9 @@ static inline uint32_t record_cut_well(const struct record_stop *stop)
 	return well ? stop->cut : 0;
 }
 
+/* It ended by what a terminal sends, or a process of the host: the record does not say which. */
+bool record_may_be_terminal(const struct record_stop *stop);
+
 /* How badly it went, for a list with the worst first; 0: it went well, and no process was cut. */
 unsigned int record_badness(const struct record_stop *stop);
 

@@ -571,8 +571,11 @@ static uint32_t gaps_of_child(const struct stop *stop)
 {
 	bool sure, killed;
 	const struct process *child = processes_via(stop, &sure);
-	uint32_t gaps = sure ? 0 : 1u << GAP_CHILD_UNCERTAIN;
+	uint32_t gaps = (!sure || processes_timed_out(stop)) << GAP_CHILD_UNCERTAIN;
 
+	/* Whoever's code it is, init ended by it. */
+	if (child && !(child->status & 0x7f) && !processes_timed_out(stop))
+		return 0;
 	if (!dead_child(stop))
 		return gaps;
 	killed = (child->status & 0x7f) == SIGKILL_NR;
@@ -665,6 +668,7 @@ static void facts_of_child(const struct stop *stop, const struct process *child,
 	ret->status = child->status;
 	ret->oom = child->oom_victim ? child->oom : OOM_LEVEL_NONE;
 	ret->fatal_from = fatal ? fatal->sender.relation : RELATION_NONE;
+	ret->by_supervisor = process_ended_by_parent(child);
 	if (fatal && died_of != SIGKILL_NR && processes_passed_request(stop, fatal))
 		ret->request_sigs |= 1ULL << (died_of - 1);
 }
@@ -700,6 +704,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.request_sigs = stop->request_sigs,
 		.stopped_inside = stop_signal_of(stop) == &stop_aside_of(stop)->inside,
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
+		.timed_out = processes_timed_out(stop),
 		.window_complete = !(gaps & holes),
 	};
 	if (child)

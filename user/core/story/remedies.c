@@ -82,9 +82,15 @@ static bool is_runtime_lost(const struct record_stop *stop)
 static bool is_killed_by_other(const struct record_stop *stop)
 {
 	return is_cut_by_other(stop) ||
-	       (stop->outcome == OUTCOME_KILLED &&
+	       ((stop->outcome == OUTCOME_KILLED || stop->outcome == OUTCOME_TERMINATED) &&
+		!record_may_be_terminal(stop) &&
 		(stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
 		 stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER));
+}
+
+static bool is_of_supervisor(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_SUPERVISOR;
 }
 
 static bool is_crash(const struct record_stop *stop)
@@ -131,6 +137,10 @@ static const struct remedy remedies[] = {
 	{is_runtime_lost,
 	 "See why its shim ended: the log of the runtime, and the kernel's of OOM kills.", NULL},
 	{is_killed_by_other, "It was no stop: see why the sender of that signal kills processes.",
+	 NULL},
+	{is_of_supervisor,
+	 "Its own parent ended it, as timeout and watchdogs do: give it more time there, or see what "
+	 "took it so long.",
 	 NULL},
 	{is_crash, "See the program's own log and its core dump.", NULL},
 	{is_failure, "See the program's own log: it ended by itself.", NULL},

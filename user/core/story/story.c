@@ -18,6 +18,7 @@ static void add_asker(struct buf *out, const struct record_stop *stop)
 
 static const char *const senders_by_cause[CAUSE_COUNT] = {
 	[CAUSE_KERNEL] = "the kernel",
+	[CAUSE_SUPERVISOR] = "its parent",
 	[CAUSE_SAME_CONTAINER] = "another process of its container",
 	[CAUSE_SAME_POD] = "another container of its pod",
 	[CAUSE_OTHER_POD] = "another container",
@@ -28,8 +29,11 @@ static const char *const senders_by_cause[CAUSE_COUNT] = {
 static void add_killer(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
 	const struct record_sigref *kill = &stop->kill_signal;
+	const struct record_member *via = record_find_member(stop, stop->via.process.pid);
 
-	if (kill->known && kill->number == sig)
+	if (via && via->fatal.number == sig)
+		phrase_add_sender(out, stop, via->fatal.sender, &via->fatal.process);
+	else if (kill->known && kill->number == sig)
 		phrase_add_culprit(out, stop, &kill->sender);
 	else
 		buf_adds(out, senders_by_cause[stop->cause] ?: "an unknown sender");
@@ -113,12 +117,18 @@ static void add_killed(struct buf *out, const struct record_stop *stop, uint32_t
 /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS: bit n for signal n. */
 #define FAULTS (1U << 4 | 1U << 5 | 1U << 7 | 1U << 8 | 1U << 11 | 1U << 31)
 
+/* By a process: the cause says which. */
+static bool is_sent(const struct record_stop *stop)
+{
+	return senders_by_cause[stop->cause] && stop->cause != CAUSE_KERNEL &&
+	       !record_may_be_terminal(stop);
+}
+
 /* By another signal than SIGKILL. */
 static void add_died(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
 	bool crashed = stop->outcome == OUTCOME_CRASHED;
-	bool sent = crashed && stop->cause != CAUSE_SELF && stop->cause != CAUSE_KERNEL &&
-		    stop->cause != CAUSE_UNKNOWN;
+	bool sent = is_sent(stop);
 
 	buf_adds(out, sent ? " died of " : crashed ? " crashed: " : " was ended by ");
 	phrase_add_signal(out, sig);
@@ -127,8 +137,8 @@ static void add_died(struct buf *out, const struct record_stop *stop, uint32_t s
 		add_killer(out, stop, sig);
 	} else if (stop->cause == CAUSE_PARENT_DEATH)
 		buf_adds(out, ", sent because its parent had died (PR_SET_PDEATHSIG)");
-	else if (!crashed && stop->cause == CAUSE_HOST)
-		buf_adds(out, " from its terminal");
+	else if (record_may_be_terminal(stop))
+		buf_adds(out, " from its terminal, or from a process of the host");
 	else if (!crashed && stop->stop_signal.known && stop->stop_signal.number == sig)
 		add_asker(out, stop);
 	else if (crashed && stop->cause == CAUSE_SELF)
@@ -160,6 +170,11 @@ static uint32_t via_died_of(const struct record_stop *stop, const struct record_
 	return record_code_of(&stop->exit) > 128 ? record_code_of(&stop->exit) - 128 : 0;
 }
 
+static void add_code(struct buf *out, const struct record_stop *stop)
+{
+	buf_printf(out, " exited with code %u", record_code_of(&stop->exit));
+}
+
 /* Init passed the end of a child on. */
 static void add_via(struct buf *out, const struct record_stop *stop)
 {
@@ -173,16 +188,18 @@ static void add_via(struct buf *out, const struct record_stop *stop)
 	if (sig)
 		add_end(out, stop, sig);
 	else
-		buf_printf(out, " exited with code %u", record_code_of(&stop->exit));
+		add_code(out, stop);
 	buf_adds(out, ". ");
 	phrase_add_init(out, stop);
 	if (record_died_of(&stop->exit))
 		buf_adds(out, " sent itself the same signal");
+	else if (sig && record_code_of(&stop->exit) != 128 + sig)
+		add_code(out, stop);
 	else
 		buf_printf(out, " passed %u on", record_code_of(&stop->exit));
-	buf_adds(out, stop->via.how == VIA_INFERRED
-			      ? ", as far as can be seen: it may have been another child's"
-			      : "");
+	if (stop->via.how == VIA_INFERRED)
+		buf_printf(out, ", as far as can be seen: it may have been %s",
+			   sig ? "another child's" : "its own code");
 }
 
 /* Whom init passed its stop signal, and what became of that one. */
@@ -257,11 +274,6 @@ static void add_after_request(struct buf *out, const struct record_stop *stop, c
 		buf_adds(out, ", sent because its parent had died (PR_SET_PDEATHSIG)");
 	else
 		add_asker(out, stop);
-}
-
-static void add_code(struct buf *out, const struct record_stop *stop)
-{
-	buf_printf(out, " exited with code %u", record_code_of(&stop->exit));
 }
 
 /* By the signal, by itself as it was asked to, or without having heard that. */
@@ -374,6 +386,9 @@ static void add_by_itself(struct buf *out, const struct record_stop *stop)
 	add_code(out, stop);
 	if (stop->stop_signal.known)
 		add_after_request(out, stop, ",");
+	else if (stop->cause == CAUSE_SUPERVISOR)
+		buf_adds(out,
+			 ", as timeout does when its time is over; no request to stop was seen");
 	else
 		buf_adds(out, " by itself; no request to stop was seen");
 }
