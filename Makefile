@@ -27,7 +27,7 @@ Q        = $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # These targets run without a toolchain, or fetch it first; every other one needs it now.
-ifneq ($(filter-out deps check quick check-arm64 vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball deb deb-arm64 chart krew uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps check quick check-arm64 vm-deps vm-matrix check-vm check-vm-long demo bench bench-fleet tarball dist deb deb-arm64 chart krew uninstall clean help fmt lint,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' tools/deps missing)
 ifneq ($(MISSING),)
 $(error graced needs $(MISSING); run make deps)
@@ -392,6 +392,8 @@ help:
 	@echo 'make bench-fleet  what a Prometheus needs for 200 to 2,000 nodes, as a table and $(BUILD)/bench-fleet.json'
 	@echo 'make install    DESTDIR= prefix= sysconfdir='
 	@echo 'make tarball    the sources as $(BUILD)/graced-VERSION.tar.gz, the same bytes each time'
+	@echo 'make dist       a tarball and an RPM that run on every distribution with glibc 2.31, in $(BUILD) (root)'
+	@echo 'make check-dist  runs them on the files of Debian 11 to sid, and of glibc alone (root)'
 	@echo 'make deb        the Debian packages, in $(BUILD)'
 	@echo 'make deb-arm64  the same for arm64'
 	@echo 'make image      an OCI image without a registry, as $(BUILD)/graced-image.tar'

@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is shipped: sources, a Debian package, an image of containers, a Helm chart.
 
-.PHONY: tarball deb deb-arm64 image images chart krew
+.PHONY: tarball dist check-dist deb deb-arm64 image images chart krew
 
 tarball:
 	@mkdir -p $(BUILD)
 	@tools/tarball $(BUILD)
+
+# What runs on every distribution with glibc 2.31: a tarball and an RPM.
+dist:
+	@mkdir -p $(BUILD)
+	@tools/deps install dist
+	$(call say,DIST,$(BUILD)/dist.log)
+	@tools/dist/build $(BUILD)
+
+# By hand, after make dist: on the files of Debian 11 to sid, and on those of glibc alone.
+check-dist: $(BUILD)/tools/demo $(HELPERS)
+	@BUILD='$(BUILD)' tools/dist/check
 
 deb:
 	@mkdir -p $(BUILD)

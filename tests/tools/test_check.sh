@@ -26,6 +26,7 @@ a line for a feature is as well an object of JSON
 each BPF program of the kernel half has a line, the reap hook on_reap among them
 each line that is fail or warn has a hint, in the table and in JSON, and no other line has one
 every check that can fail on a host without logind was seen to fail
+each library that is loaded later has a line; without it the line says what is disabled
 a socket that is named and at which no daemon answers is a warning
 -o npd fails where no daemon answers, in one line of at most 80 bytes
 -o npd says why no daemon can work, and how much else fails
@@ -34,6 +35,7 @@ what -o npd may not do itself is no problem of the node
 -o npd exits with 2 where it may not ask the daemon
 -o npd exits with 2 in a container without the directory of the socket, with 1 where it is there
 -o npd exits with 0 where a daemon answers, and so does the plugin that deploy/ configures
+without libmicrohttpd the daemon runs, and warns that nothing is served
 -o npd exits with 0 where the daemon runs, whatever it may do itself
 -o npd exits with 0 where the daemon refuses to answer a container
 -o npd fails where the daemon hangs"
@@ -188,6 +190,23 @@ END
 claim "every check that can fail on a host without logind was seen to fail" $?
 sed 's/^/# not seen: /' "$tmp/unseen"
 
+# The loader finds files of these libraries, and nothing in them. It does not return.
+without() { # PATTERN COMMAND...
+	exec unshare -m bash -c '/sbin/ldconfig -p | grep -E "^\s($0)\.so\.[0-9]+ " | sed "s/.* => //" |
+		while read -r file; do mount --bind /dev/null "$file"; done; exec "$@"' "$@"
+}
+export -f without
+with +all "$graced" check
+bad=$rc
+for name in $(grep -oE '"lib[a-z]+\.so\.[0-9]+"' "$root/user/io/files/library.c" | tr -d '"' | grep -vxF libcrypt.so.2); do
+	grep -qE "^ok    $name  *can be loaded$" "$out" || bad=1
+done
+with +all bash -c 'without "$@"' bash 'libcurl|libmicrohttpd|libncursesw|libcrypt' "$graced" check
+((rc == 0)) && grep -qE '^warn  libcurl\.so\.4  *cannot be loaded: .* not queried$' "$out" &&
+	grep -q '^      fix: install libmicrohttpd12 ' "$out" && grep -qE '^info  libcrypt.*: no passwords' "$out" &&
+	grep -qE '^info  libncursesw.*: top has no screen$' "$out" || bad=1
+claim "each library that is loaded later has a line; without it the line says what is disabled" $bad
+
 # As node-problem-detector runs it, with the arguments of the plugin's configuration.
 mapfile -t plugin < <(jq -r '.rules[0].args[]' "$root/deploy/node-problem-detector.json")
 # It is in a directory that no other user may enter.
@@ -238,7 +257,7 @@ with +all env GRACED_CONTROL_SOCKET="$tmp/absent/control.sock" "$graced" "${plug
 ((rc == 1)) || bad=1
 claim "-o npd exits with 2 in a container without the directory of the socket, with 1 where it is there" $bad
 
-"$graced" run --control.socket "$tmp/run/control.sock" --checkpoint.file none --web.listen-address 127.0.0.1:0 \
+without libmicrohttpd "$graced" run --control.socket "$tmp/run/control.sock" --checkpoint.file none --web.listen-address 127.0.0.1:0 \
 	--shutdown.mode off --no-sinks.stdout --sinks.journal off >"$tmp/daemon.log" 2>&1 &
 daemon=$!
 trap 'kill -CONT "$daemon" 2>/dev/null; kill "$daemon" 2>/dev/null; remove_tmp' EXIT
@@ -250,6 +269,9 @@ done
 ((rc == 0)) && short && grep -qE '^graced works here, warnings: [0-9]+$' "$out"
 claim "-o npd exits with 0 where a daemon answers, and so does the plugin that deploy/ configures" $?
 ((rc == 0)) || sed 's/^/# /' "$tmp/daemon.log"
+
+grep -q 'level=warning msg="no metrics and no status page are served: .*libmicrohttpd' "$tmp/daemon.log"
+claim "without libmicrohttpd the daemon runs, and warns that nothing is served" $?
 
 with -bpf,-perfmon,-sys_admin,-sys_ptrace "$graced" "${plugin[@]}"
 ((rc == 0)) && short

@@ -167,7 +167,7 @@ static void load_keys(struct player *p)
 	gnutls_datum_t ca = {(unsigned char *)(uintptr_t)client_ca,
 			     (unsigned int)strlen(client_ca)};
 
-	if (dynlib_load("libgnutls.so.30", functions, LEN(functions), &p->tls, &error) < 0 ||
+	if (dynlib_load(DYNLIB_GNUTLS, functions, LEN(functions), &p->tls, &error) < 0 ||
 	    p->tls.certificate_allocate_credentials(&p->keys) < 0 ||
 	    p->tls.certificate_set_x509_key_mem(p->keys, &cert, &key, GNUTLS_X509_FMT_PEM) < 0)
 		_exit(1);

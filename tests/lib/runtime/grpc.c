@@ -80,7 +80,7 @@ int runtime_grpc_open(const char *socket, struct runtime_grpc **ret)
 
 	if (!grpc)
 		return -ENOMEM;
-	r = dynlib_load("libcurl.so.4", functions, sizeof(functions) / sizeof(functions[0]),
+	r = dynlib_load(DYNLIB_CURL, functions, sizeof(functions) / sizeof(functions[0]),
 			&grpc->curl, &why);
 	if (r) {
 		fprintf(stderr, "no libcurl: %s\n", why);

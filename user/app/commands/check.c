@@ -26,6 +26,7 @@
 #include "io/cgroup/hierarchy.h"
 #include "io/control/control.h"
 #include "io/files/append.h"
+#include "io/files/library.h"
 #include "io/kernel/kernel.h"
 #include "io/proc/proc.h"
 #include "io/proc/self.h"
@@ -430,6 +431,47 @@ static void check_programs(struct check *c)
 	kern_free(kern);
 }
 
+/* Those that are loaded at run time, and what is disabled without them. */
+static const struct library {
+	enum dynlib which;
+	bool optional; /* only a command or a setting needs it */
+	const char *without, *packages;
+} libraries[] = {
+	{DYNLIB_CURL, false,
+	 "the container runtime, the kubelet and the API server are not queried",
+	 "libcurl4 or libcurl4t64 (Debian, Ubuntu), libcurl (Fedora, RHEL), libcurl4 (SUSE), curl "
+	 "(Arch)"},
+	{DYNLIB_MHD, false, "no metrics, no status page",
+	 "libmicrohttpd12 or libmicrohttpd12t64 (Debian, Ubuntu), libmicrohttpd (Fedora, RHEL, "
+	 "Arch), libmicrohttpd12 (SUSE)"},
+	{DYNLIB_GNUTLS, true, "no TLS and no passwords for metrics", NULL},
+	{DYNLIB_CRYPT, true, "no passwords for metrics", NULL},
+	{DYNLIB_SYSTEMD, true, "log, report and why read records of files, not of the journal",
+	 NULL},
+	{DYNLIB_CURSES, true, "top has no screen", NULL},
+};
+
+static void check_libraries(struct check *c)
+{
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+		const struct library *library = &libraries[i];
+		const char *name = dynlib_name(library->which), *error;
+		_cleanup_(buf_free) struct buf hint = {};
+
+		if (dynlib_load(library->which, NULL, 0, NULL, &error) == 0) {
+			report(c, OK, name, "can be loaded");
+			continue;
+		}
+		if (library->optional) {
+			report(c, INFO, name, "cannot be loaded: %s", library->without);
+			continue;
+		}
+		buf_printf(&hint, "install %s", library->packages);
+		report_problem(c, WARN, name, buf_str(&hint), "cannot be loaded: %s",
+			       library->without);
+	}
+}
+
 static void on_line(void *userdata, const char *name, const char *hint, const char *text)
 {
 	if (hint)
@@ -690,6 +732,7 @@ static void check_host(struct check *c)
 		check_capabilities(c);
 		check_pidns(c);
 		check_timens(c);
+		check_libraries(c);
 	}
 	check_cgroups(c);
 	check_programs(c);

@@ -102,7 +102,7 @@ static int choose_journal_boot(struct report *report, long offset)
 	int r = journal_list_boots(report->options->journal_directory, &boots, &n);
 
 	if (r < 0) {
-		say("cannot read the journal: %s", strerror(-r));
+		say("cannot read the journal: %s", journal_strerror(r));
 		return 1;
 	}
 	if (!when_boot_index(offset, n, &index))
@@ -145,7 +145,7 @@ static int read_journal(struct report *report)
 	if (r >= 0)
 		r = journal_read(&query, on_entry, report);
 	if (r < 0)
-		say("cannot read the journal: %s", strerror(-r));
+		say("cannot read the journal: %s", journal_strerror(r));
 	return r < 0;
 }
 

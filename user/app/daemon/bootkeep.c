@@ -106,7 +106,7 @@ static void read_journal(struct bootlog *log)
 	if (r < 0)
 		log_warning("the journal is not used to find how the last boot ended: cannot read "
 			    "it: %s",
-			    strerror(-r));
+			    journal_strerror(r));
 	log->journal = r > 0 ? boottrail_judge(&trail) : BOOT_JOURNAL_ABSENT;
 }
 

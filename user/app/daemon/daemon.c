@@ -8,6 +8,7 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/config/groups.h"
 #include "app/config/manage.h"
@@ -67,6 +68,11 @@ static int open_web(struct daemon *d)
 	if (d->config.webfile)
 		webfile_apply(d->config.webfile, &config);
 	r = web_new(monitor_event(d->monitor), &config, pages_answer, d, &d->web, &why);
+	/* Without keys and users nothing but the server itself is missing. */
+	if (r == -ELIBACC && !d->config.webfile) {
+		log_warning("no metrics and no status page are served: %s", why.text);
+		return 0;
+	}
 	if (r < 0) {
 		say("%s", why.text);
 		return r;

@@ -102,7 +102,7 @@ static int choose_boot(struct history *h)
 	}
 	r = journal_list_boots(h->options->journal_directory, &boots, &n);
 	if (r < 0) {
-		say("cannot read the journal: %s", strerror(-r));
+		say("cannot read the journal: %s", journal_strerror(r));
 		return 1;
 	}
 	if (!when_boot_index(offset, n, &index))
@@ -125,7 +125,7 @@ static int read_journal(struct history *h)
 	query.boot = *h->boot ? h->boot : NULL;
 	r = journal_read(&query, on_entry, h);
 	if (r < 0)
-		say("cannot read the journal: %s", strerror(-r));
+		say("cannot read the journal: %s", journal_strerror(r));
 	return r < 0;
 }
 

@@ -17,9 +17,6 @@
 #include "io/files/library.h"
 #include "wire/grpc/frame.h"
 
-/* The flavour with OpenSSL: GnuTLS takes 9 MiB more for one request. */
-#define CURL_SONAME "libcurl.so.4"
-
 /* Connections kept, most of them for the next request. */
 #define KEPT_MAX 16L
 
@@ -40,7 +37,7 @@ static const struct dynlib_function functions[] = {
 
 int curl_load(struct curl *ret, const char **ret_error)
 {
-	return dynlib_load(CURL_SONAME, functions, sizeof(functions) / sizeof(functions[0]), ret,
+	return dynlib_load(DYNLIB_CURL, functions, sizeof(functions) / sizeof(functions[0]), ret,
 			   ret_error);
 }
 

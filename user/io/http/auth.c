@@ -48,8 +48,7 @@ enum {
 	WEBAUTH_WRONG = '0',
 };
 
-#define CRYPT_SONAME "libcrypt.so.1"
-#define NICENESS     10
+#define NICENESS 10
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -114,7 +113,7 @@ static int webauth_child_check(const char **ret_error)
 {
 	struct crypt_functions f;
 
-	return dynlib_load(CRYPT_SONAME, functions, 1, &f, ret_error);
+	return dynlib_load(DYNLIB_CRYPT, functions, 1, &f, ret_error);
 }
 
 static _Noreturn void serve(void)
@@ -124,7 +123,7 @@ static _Noreturn void serve(void)
 	struct webauth_question q;
 	const char *error;
 
-	if (dynlib_load(CRYPT_SONAME, functions, 1, &f, &error) < 0)
+	if (dynlib_load(DYNLIB_CRYPT, functions, 1, &f, &error) < 0)
 		child_fail(WEBAUTH_NO_LIBRARY);
 	/* No file can be opened from here on. */
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){});
@@ -323,7 +322,7 @@ static int why_not(char answer, struct web_why *ret_why)
 		int error;
 		const char *text;
 	} table[] = {
-		{WEBAUTH_NO_LIBRARY, ELIBACC, "libcrypt.so.1 cannot be loaded"},
+		{WEBAUTH_NO_LIBRARY, ELIBACC, "libcrypt cannot be loaded"},
 		{WEBAUTH_NOT_CONFINED, EPERM, "the process for it may not give up its privileges"},
 		{0, ECHILD, "the process for it does not come up"},
 	};

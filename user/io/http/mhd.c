@@ -14,8 +14,6 @@
 
 #include "io/files/library.h"
 
-#define MHD_SONAME "libmicrohttpd.so.12"
-
 static const struct dynlib_function functions[] = {
 #define MHD_ENTRY(name) {"MHD_" #name, offsetof(struct mhd, name)},
 	MHD_FUNCTIONS(MHD_ENTRY)
@@ -24,7 +22,7 @@ static const struct dynlib_function functions[] = {
 
 int mhd_load(struct mhd *ret, const char **ret_error)
 {
-	return dynlib_load(MHD_SONAME, functions, sizeof(functions) / sizeof(functions[0]), ret,
+	return dynlib_load(DYNLIB_MHD, functions, sizeof(functions) / sizeof(functions[0]), ret,
 			   ret_error);
 }
 

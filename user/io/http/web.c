@@ -749,6 +749,9 @@ struct web *web_free(struct web *web)
 
 void web_get_stats(const struct web *web, struct web_stats *ret)
 {
+	*ret = (struct web_stats){};
+	if (!web)
+		return;
 	*ret = web->stats;
 	ret->rendered = web->bodies.rendered;
 	ret->bodies = web->bodies.n_counted;

@@ -121,6 +121,7 @@ int web_reload(struct web *web, const struct web_config *config, struct web_why 
 struct web *web_free(struct web *web);
 DEFINE_CLEANUP(struct web *, web_free);
 
+/* web may be NULL: nothing was served. */
 void web_get_stats(const struct web *web, struct web_stats *ret);
 
 /* The port that the index-th address of the configuration got. */

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -28,6 +29,25 @@ _Noreturn void child_end(int status)
 {
 	while (true)
 		syscall(SYS_exit_group, status);
+}
+
+void child_close_from(int first)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	const struct dirent *entry;
+
+	/* A filter of system calls may be older than this one. */
+	if (syscall(__NR_close_range, first, ~0U, 0) == 0)
+		return;
+	dir = opendir("/proc/self/fd");
+	if (!dir)
+		child_end(1);
+	while ((entry = readdir(dir))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd >= first && fd != dirfd(dir))
+			close(fd);
+	}
 }
 
 /* Maps of BPF that the daemon had before the fork could be written through them. */
@@ -81,7 +101,7 @@ static _Noreturn void begin(const struct start *start, int fd, pid_t parent)
 	/* Signals to the process group are the parent's to handle. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	closefrom(1);
+	child_close_from(1);
 	prctl(PR_SET_NAME, start->name);
 	if (!start->confine && !open_nowhere())
 		child_end(1);

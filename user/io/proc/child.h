@@ -36,6 +36,9 @@ int child_start_privileged(const char *name, child_fn run, void *userdata, struc
  */
 void child_stop(struct child *child);
 
+/* As closefrom(), which glibc has since 2.34. */
+void child_close_from(int first);
+
 /* Without flushing what the daemon had buffered. */
 _Noreturn void child_end(int status);
 

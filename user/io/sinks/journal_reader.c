@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads the journal by sd-journal. */
+/* Loads libsystemd and reads the journal by its sd-journal. */
 #include "io/sinks/journal_reader.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <systemd/sd-journal.h>
 
 #include "base/cleanup.h"
+#include "io/files/library.h"
 #include "io/proc/clock.h"
 
 /* A value is cut above it. */
@@ -18,17 +19,63 @@
 /* Looked at between entries. */
 #define TAIL_MAX_NS 2000000000ULL
 
-DEFINE_CLEANUP(sd_journal *, sd_journal_close);
+/* sd_journal_<name>() as <systemd/sd-journal.h> declares it. */
+#define JOURNAL_FUNCTIONS(X)  \
+	X(open)               \
+	X(open_directory)     \
+	X(close)              \
+	X(set_data_threshold) \
+	X(add_match)          \
+	X(add_disjunction)    \
+	X(flush_matches)      \
+	X(seek_head)          \
+	X(seek_tail)          \
+	X(next)               \
+	X(previous)           \
+	X(get_data)           \
+	X(get_realtime_usec)  \
+	X(get_monotonic_usec) \
+	X(query_unique)       \
+	X(restart_unique)     \
+	X(enumerate_available_unique)
+
+#define JOURNAL_MEMBER(name) __typeof__(sd_journal_##name) *name;
+static struct sdj {
+	JOURNAL_FUNCTIONS(JOURNAL_MEMBER)
+} sdj;
+#undef JOURNAL_MEMBER
+
+static const struct dynlib_function functions[] = {
+#define JOURNAL_ENTRY(name) {"sd_journal_" #name, offsetof(struct sdj, name)},
+	JOURNAL_FUNCTIONS(JOURNAL_ENTRY)
+#undef JOURNAL_ENTRY
+};
+
+const char *journal_strerror(int error)
+{
+	return error == -ELIBACC ? "cannot load libsystemd" : strerror(-error);
+}
+
+static void cleanup_journal(sd_journal **journal)
+{
+	if (*journal)
+		sdj.close(*journal);
+}
 
 static int open_journal(const char *directory, sd_journal **ret)
 {
-	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
-	int r = directory ? sd_journal_open_directory(&journal, directory, 0)
-			  : sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+	_cleanup_(cleanup_journal) sd_journal *journal = NULL;
+	const char *error;
+	int r = dynlib_load(DYNLIB_SYSTEMD, functions, sizeof(functions) / sizeof(functions[0]),
+			    &sdj, &error);
 
 	if (r < 0)
 		return r;
-	r = sd_journal_set_data_threshold(journal, FIELD_BYTES);
+	r = directory ? sdj.open_directory(&journal, directory, 0)
+		      : sdj.open(&journal, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+	if (r < 0)
+		return r;
+	r = sdj.set_data_threshold(journal, FIELD_BYTES);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(journal);
@@ -42,7 +89,7 @@ static int match(sd_journal *journal, const char *field, const char *value)
 
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return -EINVAL;
-	return sd_journal_add_match(journal, text, (size_t)n);
+	return sdj.add_match(journal, text, (size_t)n);
 }
 
 /* The value, which stays the journal's; NULL when the entry has no such field. */
@@ -51,7 +98,7 @@ static const char *get(sd_journal *journal, const char *field, size_t *ret_size)
 	size_t size, name = strlen(field) + 1;
 	const void *data;
 
-	if (sd_journal_get_data(journal, field, &data, &size) < 0 || size < name)
+	if (sdj.get_data(journal, field, &data, &size) < 0 || size < name)
 		return NULL;
 	*ret_size = size - name;
 	return (const char *)data + name;
@@ -83,7 +130,7 @@ static void read_entry(sd_journal *journal, const char *field,
 int journal_read(const struct journal_query *query,
 		 void (*entry)(void *userdata, const struct journal_entry *entry), void *userdata)
 {
-	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
+	_cleanup_(cleanup_journal) sd_journal *journal = NULL;
 	int r = open_journal(query->directory, &journal);
 
 	for (size_t i = 0; r >= 0 && query->message_ids[i]; i++)
@@ -91,8 +138,8 @@ int journal_read(const struct journal_query *query,
 	if (r >= 0 && query->boot)
 		r = match(journal, "_BOOT_ID", query->boot);
 	if (r >= 0)
-		r = sd_journal_seek_head(journal);
-	while (r >= 0 && (r = sd_journal_next(journal)) > 0)
+		r = sdj.seek_head(journal);
+	while (r >= 0 && (r = sdj.next(journal)) > 0)
 		read_entry(journal, query->field, entry, userdata);
 	return r < 0 ? r : 0;
 }
@@ -104,10 +151,10 @@ static int match_term(sd_journal *journal, const char *const *term, const char *
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && term[i]; i++)
-		r = sd_journal_add_match(journal, term[i], 0);
+		r = sdj.add_match(journal, term[i], 0);
 	if (r >= 0)
 		r = match(journal, "_BOOT_ID", boot);
-	return r < 0 ? r : sd_journal_add_disjunction(journal);
+	return r < 0 ? r : sdj.add_disjunction(journal);
 }
 
 /* Before others are added: whether the boot has any entry. */
@@ -116,10 +163,10 @@ static int has_boot(sd_journal *journal, const char *boot)
 	int r = match(journal, "_BOOT_ID", boot);
 
 	if (r >= 0)
-		r = sd_journal_seek_tail(journal);
+		r = sdj.seek_tail(journal);
 	if (r >= 0)
-		r = sd_journal_previous(journal);
-	sd_journal_flush_matches(journal);
+		r = sdj.previous(journal);
+	sdj.flush_matches(journal);
 	return r;
 }
 
@@ -137,13 +184,13 @@ static int read_step(sd_journal *journal, struct journal_step *ret)
 
 	copy_field(journal, "MESSAGE_ID", ret->message_id, sizeof(ret->message_id));
 	copy_field(journal, "UNIT", ret->unit, sizeof(ret->unit));
-	return sd_journal_get_monotonic_usec(journal, &ret->at_us, &boot);
+	return sdj.get_monotonic_usec(journal, &ret->at_us, &boot);
 }
 
 int journal_read_tail(const struct journal_tail *tail,
 		      void (*step)(void *userdata, const struct journal_step *step), void *userdata)
 {
-	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
+	_cleanup_(cleanup_journal) sd_journal *journal = NULL;
 	uint64_t until_ns = clock_boot_ns() + TAIL_MAX_NS;
 	struct journal_step found;
 	int r = open_journal(NULL, &journal);
@@ -155,11 +202,11 @@ int journal_read_tail(const struct journal_tail *tail,
 	for (size_t i = 0; r >= 0 && tail->terms[i]; i++)
 		r = match_term(journal, tail->terms[i], tail->boot);
 	if (r >= 0)
-		r = sd_journal_seek_tail(journal);
+		r = sdj.seek_tail(journal);
 	for (unsigned int i = 0; r >= 0 && i < tail->entries_max; i++) {
 		if (clock_boot_ns() > until_ns)
 			return -ETIME;
-		r = sd_journal_previous(journal);
+		r = sdj.previous(journal);
 		if (r <= 0)
 			break;
 		r = read_step(journal, &found);
@@ -189,13 +236,13 @@ static int find_first(sd_journal *journal, struct boot *boot)
 {
 	int r;
 
-	sd_journal_flush_matches(journal);
+	sdj.flush_matches(journal);
 	r = match(journal, "_BOOT_ID", boot->id);
 	if (r >= 0)
-		r = sd_journal_seek_head(journal);
+		r = sdj.seek_head(journal);
 	if (r >= 0)
-		r = sd_journal_next(journal);
-	return r <= 0 ? r : sd_journal_get_realtime_usec(journal, &boot->first_us);
+		r = sdj.next(journal);
+	return r <= 0 ? r : sdj.get_realtime_usec(journal, &boot->first_us);
 }
 
 static int list(sd_journal *journal, struct boot **ret, size_t *ret_n)
@@ -203,12 +250,12 @@ static int list(sd_journal *journal, struct boot **ret, size_t *ret_n)
 	_cleanup_(cleanup_free) struct boot *boots = NULL;
 	const void *data;
 	size_t size, n = 0;
-	int r = sd_journal_query_unique(journal, "_BOOT_ID");
+	int r = sdj.query_unique(journal, "_BOOT_ID");
 
 	if (r < 0)
 		return r;
-	SD_JOURNAL_FOREACH_UNIQUE(journal, data, size)
-	{
+	sdj.restart_unique(journal);
+	while ((r = sdj.enumerate_available_unique(journal, &data, &size)) > 0) {
 		struct boot *grown;
 
 		if (n == BOOTS_MAX || size != strlen("_BOOT_ID=") + JOURNAL_BOOT_SIZE - 1)
@@ -235,7 +282,7 @@ static int list(sd_journal *journal, struct boot **ret, size_t *ret_n)
 
 int journal_list_boots(const char *directory, char (**ret)[JOURNAL_BOOT_SIZE], size_t *ret_n)
 {
-	_cleanup_(cleanup_sd_journal_close) sd_journal *journal = NULL;
+	_cleanup_(cleanup_journal) sd_journal *journal = NULL;
 	_cleanup_(cleanup_free) struct boot *boots = NULL;
 	char(*ids)[JOURNAL_BOOT_SIZE];
 	size_t n = 0;

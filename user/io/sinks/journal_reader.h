@@ -24,6 +24,9 @@ struct journal_entry {
 	bool by_root;		      /* as journald saw its sender */
 };
 
+/* What went wrong in one of the calls below, of which -ELIBACC means that sd-journal is not there. */
+const char *journal_strerror(int error);
+
 /* Calls back for each entry, the oldest first. 0 or -errno of the journal. */
 int journal_read(const struct journal_query *query,
 		 void (*entry)(void *userdata, const struct journal_entry *entry), void *userdata);

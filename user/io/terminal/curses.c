@@ -8,8 +8,6 @@
 
 #include "io/files/library.h"
 
-#define CURSES_SONAME "libncursesw.so.6"
-
 static const struct dynlib_function functions[] = {
 #define CURSES_ENTRY(name) {#name, offsetof(struct curses, name)},
 	CURSES_FUNCTIONS(CURSES_ENTRY)
@@ -18,7 +16,7 @@ static const struct dynlib_function functions[] = {
 
 int curses_load(struct curses *ret, const char **ret_error)
 {
-	return dynlib_load(CURSES_SONAME, functions, sizeof(functions) / sizeof(functions[0]), ret,
+	return dynlib_load(DYNLIB_CURSES, functions, sizeof(functions) / sizeof(functions[0]), ret,
 			   ret_error);
 }
 

@@ -49,7 +49,7 @@ static _Noreturn void wait_for_end(int terminal_fd, int pipe_fd, const struct te
 	if (dup2(pipe_fd, GUARD_FDS) < 0 || dup2(terminal_fd, GUARD_FDS + 1) < 0 ||
 	    dup2(GUARD_FDS, GUARD_PIPE) < 0 || dup2(GUARD_FDS + 1, GUARD_TERMINAL) < 0)
 		child_end(1);
-	closefrom(GUARD_FDS);
+	child_close_from(GUARD_FDS);
 	do
 		n = read(GUARD_PIPE, &byte, 1);
 	while (n < 0 && errno == EINTR);

@@ -7,8 +7,6 @@
 
 #include "io/files/library.h"
 
-#define GTLS_SONAME "libgnutls.so.30"
-
 static const struct dynlib_function functions[] = {
 #define GTLS_ENTRY(name) {"gnutls_" #name, offsetof(struct gtls, name)},
 	GTLS_FUNCTIONS(GTLS_ENTRY)
@@ -17,7 +15,7 @@ static const struct dynlib_function functions[] = {
 
 int gtls_load(struct gtls *ret, const char **ret_error)
 {
-	return dynlib_load(GTLS_SONAME, functions, sizeof(functions) / sizeof(functions[0]), ret,
+	return dynlib_load(DYNLIB_GNUTLS, functions, sizeof(functions) / sizeof(functions[0]), ret,
 			   ret_error);
 }
 
