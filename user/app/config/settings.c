@@ -10,7 +10,9 @@
 
 #define WAIT_MAX (600 * NS_PER_S)
 
+#define HOUR	      (3600 * NS_PER_S)
 #define WANT_WAIT     "a duration like 5s, at most 10m"
+#define WANT_HOUR     "a duration like 10s, above 0 and at most 1h"
 #define WANT_INTERVAL "a duration like 30s, at least 1s"
 
 /* A setting's place in the daemon's configuration, and that of an option, which commands have. */
@@ -47,11 +49,12 @@ enum {
 	WAIT = 1u << OPTIONS_WAIT,
 	CHECK = 1u << OPTIONS_CHECK,
 	SHUTDOWN = 1u << OPTIONS_SHUTDOWN,
+	TRY = 1u << OPTIONS_TRY,
 	VERSION = 1u << OPTIONS_VERSION,
 	/* Commands whose tables have columns to choose from. */
 	TABLES = TRACE | REPLAY | AUDIT | PODS | PLAN | LOG | REPORT | RESOLVE,
 	/* Commands that query sources of names on this host, apart from the daemon. */
-	SOURCES = TRACE | TOP | RECORD | AUDIT | RESOLVE | WAIT | CHECK,
+	SOURCES = TRACE | TOP | RECORD | AUDIT | RESOLVE | WAIT | CHECK | TRY,
 };
 
 /* In the order of --help: what has no section first, then by section. Options of commands alone
@@ -70,6 +73,10 @@ const struct setting settings[] = {
 	 .help = "print a table, wide or columns=NAME,... as other commands do, json, svg (a timeline), "
 		 "trace-event (Perfetto) or otlp (spans)",
 	 .commands = REPORT, .take = value_report_format},
+	{OUTPUT("FORMAT", "table|json|junit|github"),
+	 .help = "print the story for people, json, junit (a file for CI systems) or github "
+		 "(annotations of Actions)",
+	 .commands = TRY, .take = value_trial_format},
 	{.flag = "otlp-endpoint",
 	 .argument = "URL",
 	 .help = "send the spans to this receiver of OTLP/HTTP",
@@ -98,7 +105,7 @@ const struct setting settings[] = {
 	 .take = value_color},
 	{.flag = "utc",
 	 .help = "show times of day in UTC and not in local time",
-	 .commands = TRACE | TOP | LOG | WHY,
+	 .commands = TRACE | TOP | LOG | WHY | TRY,
 	 TYPE(FLAG, OPTION(table.utc))},
 	{.flag = "file",
 	 .argument = "FILE",
@@ -164,6 +171,13 @@ const struct setting settings[] = {
 	 .fallback_is = "each container's own, SIGTERM where it is unknown",
 	 .help = "examine how containers take this stop signal",
 	 .commands = AUDIT,
+	 .take = value_signal},
+	{.flag = "signal",
+	 .letter = 's',
+	 .argument = "SIG",
+	 .fallback_is = "SIGTERM",
+	 .help = "stop it by this signal",
+	 .commands = TRY,
 	 .take = value_signal},
 	{.flag = "sender",
 	 .argument = "COMM",
@@ -248,6 +262,59 @@ const struct setting settings[] = {
 		 "halt, kexec or soft-reboot",
 	 .commands = SHUTDOWN,
 	 TYPE(TEXT, OPTION(action))},
+	{.flag = "grace",
+	 VALUE("TIME", "10s|30s"),
+	 .fallback_is = "10s",
+	 .help = "kill it when it runs so long after the signal",
+	 .commands = TRY,
+	 TYPE(DURATION, OPTION(stop_grace_ns)),
+	 .min = 1,
+	 .max = HOUR,
+	 .wants = WANT_HOUR},
+	{.flag = "within",
+	 VALUE("TIME", "1s|5s"),
+	 .fallback_is = "its grace period",
+	 .help = "a stop that takes longer is not good",
+	 .commands = TRY,
+	 TYPE(DURATION, OPTION(within_ns)),
+	 .min = 1,
+	 .max = HOUR,
+	 .wants = WANT_HOUR},
+	{.flag = "ready-log",
+	 .argument = "TEXT",
+	 .help = "the command is ready once its output has this text",
+	 .commands = TRY,
+	 TYPE(TEXT, OPTION(ready_log))},
+	{.flag = "ready-port",
+	 .argument = "PORT",
+	 .help = "it is ready once this TCP port of this host takes a connection; while it stops, "
+		 "further ones are tried, and must not be refused",
+	 .commands = TRY,
+	 TYPE(COUNT, OPTION(ready_port)),
+	 .min = 1,
+	 .max = 65535,
+	 .wants = "a port from 1 to 65535"},
+	{.flag = "settle",
+	 VALUE("TIME", "1s|5s"),
+	 .fallback = "1s",
+	 .help = "how long it runs, once it is ready, before it is stopped",
+	 .commands = TRY,
+	 TYPE(DURATION, OPTION(settle_ns)),
+	 .max = HOUR,
+	 .wants = "a duration like 5s, at most 1h"},
+	{.flag = "ready-timeout",
+	 VALUE("TIME", "1m|5m"),
+	 .fallback = "1m",
+	 .help = "give up when it is not ready after this time",
+	 .commands = TRY,
+	 TYPE(DURATION, OPTION(ready_timeout_ns)),
+	 .min = 1,
+	 .max = HOUR,
+	 .wants = WANT_HOUR},
+	{.flag = "init",
+	 .help = "run it below a minimal init, as docker run --init does",
+	 .commands = TRY,
+	 TYPE(FLAG, OPTION(init))},
 	{.flag = "job",
 	 .argument = "FILE",
 	 .help = "read the pod's Job, to say which rule of its podFailurePolicy matches",

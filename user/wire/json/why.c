@@ -39,12 +39,12 @@ static void add_remedies(struct buf *out, const struct record_stop *stop)
 	jsonw_array_end(out);
 }
 
-int why_json(struct buf *out, const struct record *record)
+void why_json_add(struct buf *out, const char *key, const struct record *record)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
 	story_add_why(&text, &record->stop);
-	jsonw_object(out, NULL);
+	jsonw_object(out, key);
 	jsonw_str(out, "type", "why");
 	jsonw_u64(out, "schema", 1);
 	jsonw_str(out, "id", record->stop.id);
@@ -54,6 +54,11 @@ int why_json(struct buf *out, const struct record *record)
 	add_events(out, &record->stop);
 	add_remedies(out, &record->stop);
 	jsonw_object_end(out);
+}
+
+int why_json(struct buf *out, const struct record *record)
+{
+	why_json_add(out, NULL, record);
 	buf_addc(out, '\n');
 	return buf_error(out);
 }

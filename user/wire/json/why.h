@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "core/stop/record.h"
 
+/* Adds one object, as the member key of another one or (NULL) by itself. */
+void why_json_add(struct buf *out, const char *key, const struct record *record);
 /* Adds one object and a line feed. 0 or buf_error(). */
 int why_json(struct buf *out, const struct record *record);
 

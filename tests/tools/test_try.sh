@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# graced try: commands that stop well and that do not, hostile ones, and what is left behind. They are
+# tried all at once, as they mostly wait. Prints TAP and exits 1 if a claim does not hold.
+#   BUILD=build tests/tools/test_try.sh
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(realpath -m "${BUILD:-$root/build}")
+graced=${GRACED:-$build/graced}
+
+((EUID == 0)) || { echo "1..0 # SKIP needs root" && exit 0; }
+[[ -r /sys/kernel/btf/vmlinux ]] || { echo "1..0 # SKIP this kernel has no BTF" && exit 0; }
+. "$root/tests/lib/tap.sh"
+
+# What a try of this pid has left behind.
+cgroups_of() { find /sys/fs/cgroup -maxdepth 3 -name "graced-try-$1" 2>/dev/null; }
+running() { pgrep -f "$tmp/mark-$1( |\$)"; } # processes of that case: it has its name in their arguments
+await_none() { # COMMAND...
+	local i
+	for ((i = 0; i < 600; i++)); do
+		[[ $("$@") ]] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# A case: what is to come, and what is tried: the words of try, and the script behind them.
+cases=() wants=()
+start() { # NAME STATUS REASONS OPTIONS SCRIPT
+	local name=$1
+	cases+=("$name") wants+=("$2|$3")
+	# shellcheck disable=SC2086 # the options are words
+	timeout -k 5 $patience "$graced" try -o json $4 -- /bin/sh -c "$5" "$tmp/mark-$name" \
+		>"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null &
+	pids+=($!)
+}
+
+ready='--ready-log READY --settle 0s'
+short="$ready --grace 300ms"
+declare -a pids
+start well 0 '' "$ready" 'trap "exit 3" TERM; echo REA""DY; while :; do sleep 0.02; done'
+start split 0 '' "$ready" 'trap "exit 0" TERM; printf REA; sleep 0.1; printf DY; while :; do sleep 0.02; done'
+start deaf 1 '"deaf","killed"' "$short" 'echo READY; exec sleep 600'
+start ignores 1 '"deaf","killed"' "$short" 'trap "" TERM; echo READY; exec sleep 600'
+start deaf-in-time 1 '"deaf"' "$ready" 'echo READY; exec sleep 1'
+start cut 1 '"cut"' "$ready" 'trap "exit 0" TERM; sleep 600 & echo READY; wait'
+start slow 1 '"slow"' "$ready --within 100ms" 'trap "sleep 0.5; exit 0" TERM; echo READY; while :; do sleep 0.02; done'
+start signal 0 '' "$ready -s USR1" 'trap "exit 0" USR1; echo READY; while :; do sleep 0.02; done'
+start init 0 '' "$ready --init" 'echo READY; exec sleep 600'
+start init-of-shell 1 '"cut"' "$ready --init" 'sleep 600 & echo READY; wait'
+start stops-itself 1 '"killed","cut"' "$short --init" 'echo READY; kill -STOP $$; :'
+start early 3 '' "$ready" 'exit 5'
+start daemon 3 '' '' 'sleep 600 & exit 0'
+start never 3 '' '--ready-log NEVER --ready-timeout 500ms' 'sleep 600'
+start gigabytes 3 '' '--ready-log NEVER --ready-timeout 1s' 'yes NEVE; :'
+start closed 1 '"deaf","killed"' '--grace 300ms --settle 300ms' 'exec sleep 600 >&- 2>&-'
+bad=0
+for i in "${!cases[@]}"; do
+	name=${cases[i]} rc=0
+	wait "${pids[i]}" || rc=$?
+	got=$(grep -oE '"reasons":\[[^]]*\]' "$tmp/$name.out" | sed 's/.*\[\(.*\)\]/\1/')
+	[[ "$rc|$got" == "${wants[i]}" && ! $(running "$name") ]] && continue
+	echo "# $name: $rc|$got, not ${wants[i]}: $(cut -c1-400 "$tmp/$name.out"; tail -c 200 "$tmp/$name.err")"
+	bad=1
+done
+claim "each command gets the exit status and the reasons that it deserves, and is gone" $bad
+
+grep -q 'sh\[1\] exited with code 3' "$tmp/well.out" && grep -q 'graced-init\[1\] passed SIGTERM to' "$tmp/init.out" &&
+	grep -q 'It could not be tried, as it ended before it was ready: sh\[1\] exited with code 5' "$tmp/early.out" &&
+	grep -q 'was not ready in time' "$tmp/never.out"
+claim "its sentence says what happened" $?
+
+# --- a port ----------------------------------------------------------------------------------------
+
+port=$((20000 + RANDOM % 10000))
+server='import signal, socket, sys, time
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+def stop(*a):
+    if sys.argv[2] == "closes": s.close()
+    time.sleep(1); sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+while True: time.sleep(1)'
+bad=0
+for manner in closes stays; do
+	try "$graced" try -o json --ready-port $port --settle 0s -- /usr/bin/python3 -c "$server" $port $manner
+	[[ $manner$rc == closes1 || $manner$rc == stays0 ]] || { bad=1 && echo "# $manner: $rc $(<"$out") $(<"$err")"; }
+	[[ $manner == stays ]] || grep -qE '"reasons":\["refused"\].*"refused_ns":[0-9]{9}' "$out" || bad=1
+done
+claim "a server that refuses connections while it stops does not stop well" $bad
+
+/usr/bin/python3 -c "$server" $port stays &
+other=$! && disown
+until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.1; done
+try "$graced" try --ready-port $port -- /bin/sleep 60
+kill -KILL $other
+((rc == 3)) && grep -q 'something else listens at its port' "$out"
+claim "a port at which something else listens is no sign of readiness" $?
+
+# --- what is left behind ------------------------------------------------------------------------
+
+bad=0
+for signal in INT TERM HUP KILL; do
+	"$graced" try --settle 10m -- /bin/sh -c 'sleep 600 & echo UP; wait' "$tmp/mark-$signal" >"$out" 2>"$err" </dev/null &
+	pid=$!
+	until grep -q UP "$err"; do sleep 0.05; done
+	kill -$signal $pid
+	rc=0
+	wait $pid 2>/dev/null || rc=$?
+	await_none running $signal || bad=1
+	[[ $signal == KILL ]] || { ((rc == 3)) && [[ ! $(cgroups_of $pid) ]]; } || {
+		bad=1 && echo "# $signal: $rc, $(cgroups_of $pid), $(<"$err")"
+	}
+	for dir in $(cgroups_of $pid); do find "$dir" -depth -type d -exec rmdir {} + || bad=1; done
+done
+claim "an interrupted try leaves no process, and no cgroup unless it was killed" $bad
+
+# --- where it runs --------------------------------------------------------------------------------
+
+try "$graced" try -- /nonexistent/program
+((rc == 3)) && grep -q 'cannot execute it: No such file or directory' "$out"
+bad=$?
+try "$graced" try -- /etc/passwd
+((rc == 3)) && grep -q 'cannot execute it: Permission denied' "$out" || bad=1
+claim "a command that cannot be executed is named, with the reason" $bad
+
+try setpriv --reuid 65534 --clear-groups --inh-caps=-all "$(open_copy "$graced")" try -- /bin/true
+refused 3 'cannot make the cgroup .*as root, in a container with --privileged'
+claim "without privileges it says in a line what it lacks" $?
+
+v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+if [[ $v2 ]]; then
+	mkdir "$v2/graced-part-$$" && try bash -c 'echo $$ >"$1/cgroup.procs" && exec unshare -C -m -p -f --mount-proc bash -c "
+		umount -R /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup || exit 99
+		\"\$0\" try --hierarchy unified --grace 300ms --settle 300ms -- /bin/sleep 600" "$2"' - "$v2/graced-part-$$" "$graced"
+	((rc == 1)) && grep -q 'never heard it' "$out" && quiet "$err"
+	claim "it runs in a container that sees its own cgroups and processes alone" $?
+	await_none cat "$v2/graced-part-$$/cgroup.procs"
+	rmdir "$v2/graced-part-$$"
+else
+	skip "it runs in a container that sees its own cgroups and processes alone" "no cgroup2 is mounted"
+fi
+
+bad=0
+while IFS='|' read -r words want; do
+	read -ra args <<<"$words"
+	try "$graced" try "${args[@]}"
+	refused 2 "$want" || { bad=1 && echo "# try $words: $rc, $(<"$err")"; }
+done <<-'END'
+	|which command
+	--|which command
+	sleep 5|which command
+	a -- sleep 5|'a' stands before the --
+	-s TERM,INT -- sleep 5|--signal wants one signal
+	-o xml -- sleep 5|--output wants table, json, junit or github
+	--ready-port 70000 -- sleep 5|a port from 1 to 65535
+	--grace 0s -- sleep 5|--grace wants
+END
+claim "wrong use is named" $bad
+
+conclude
