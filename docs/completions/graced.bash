@@ -85,6 +85,7 @@ duration words trace,top,record 10s 1m 10m 1h
 record file trace
 exit-zero flag audit
 watch flag audit,pods
+watch,init flag try
 pid pid audit
 begin,cancel,status flag shutdown
 type words shutdown power-off reboot halt kexec soft-reboot
@@ -92,7 +93,6 @@ grace words try 10s 30s
 within,settle words try 1s 5s
 ready-log,ready-port words try
 ready-timeout words try 1m 5m
-init flag try
 job file explain
 empty,ignore-daemonsets flag wait
 timeout words wait 1m 5m 10m

@@ -141,6 +141,74 @@ else
 	skip "it runs in a container that sees its own cgroups and processes alone" "no cgroup2 is mounted"
 fi
 
+# --- containers by their names, which a stand-in for docker stops ------------------------------------
+
+mkdir -p "$tmp/bin" "$tmp/docker/containers"
+cat >"$tmp/bin/docker" <<'END'
+#!/bin/bash
+# docker stop [-t SECONDS] [-s SIGNAL] ID
+echo "$*" >>"$HERE/asked" && shift
+grace=10 signal=SIGTERM
+while (($# > 1)); do
+	[[ $1 == -t ]] && grace=$2 || signal=$2
+	shift 2
+done
+pid=$(<"$HERE/$1")
+kill "-$signal" "$pid"
+for ((i = 0; i < 10 * grace; i++)); do
+	kill -0 "$pid" 2>/dev/null || exit 0
+	sleep 0.1
+done
+kill -KILL "$pid"
+END
+chmod +x "$tmp/bin/docker"
+mount=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
+top=${mount:-$v2}/graced-tried-$$
+mkdir "$top"
+container() { # NAME SCRIPT
+	local id
+	id=$(od -An -tx1 -N32 /dev/urandom | tr -d ' \n')
+	mkdir "$top/docker-$id.scope" "$tmp/docker/containers/$id"
+	printf '{"ID":"%s","Name":"/%s","Config":{"Image":"app"}}' "$id" "$1" >"$tmp/docker/containers/$id/config.v2.json"
+	# The fork is PID 1 in there, and its parent unshare waits outside.
+	unshare -p -f --kill-child bash -c 'echo $BASHPID >"$1/cgroup.procs"; exec /bin/sh -c "$2" "$3"' - \
+		"$top/docker-$id.scope" "$2" "$tmp/mark-$1" </dev/null >/dev/null 2>&1 &
+	until pid=$(pgrep -P $!) && [[ $(<"/proc/$pid/comm") != bash ]]; do sleep 0.05; done 2>/dev/null
+	disown
+	echo "$pid" >"$tmp/$id"
+}
+hears='trap "exit 0" TERM USR1; while :; do sleep 0.02; done'
+container web "$hears"
+container web-2 "$hears"
+container db 'exec sleep 600'
+container late "$hears"
+tried() { HERE=$tmp PATH=$tmp/bin:$PATH try "$graced" try --names.docker-root "$tmp/docker" "$@"; }
+
+tried twice
+((rc == 3)) && grep -q 'no container that runs is called so' "$out"
+bad=$?
+tried we*
+((rc == 3)) && grep -q '2 containers that run are called so' "$out" && [[ ! -e $tmp/asked ]] || bad=1
+claim "a name that no container has, or more than one, stops none" $bad
+
+tried -o json -t 1 db web
+((rc == 2)) && tried -o json --grace 1s db web
+((rc == 1)) && grep -q '"name":"db","verdict":"not-well","reasons":\["deaf","killed"\]' "$out" &&
+	grep -q '"name":"web","verdict":"well"' "$out" && [[ $(cut -d' ' -f1-3 "$tmp/asked" | sort -u) == "stop -t 1" ]]
+claim "their runtime stops containers, and the worst of them decides" $?
+
+tried -s USR1 web-2
+((rc == 0)) && grep -q 'ended .* after SIGUSR1' "$out" && grep -q '^stop -s SIGUSR1 ' "$tmp/asked"
+claim "a signal is passed to the runtime" $?
+
+kills=$(for f in "$tmp"/*; do [[ ${f##*/} =~ ^[0-9a-f]{64}$ ]] && echo "$f"; done)
+(until grep -q 'waiting until somebody stops late' "$err"; do sleep 0.1; done; for f in $kills; do kill -TERM "$(<"$f")"; done) 2>/dev/null &
+tried --watch late
+((rc == 0)) && grep -q '^late: It stops well' "$out" && (($(lines "$tmp/asked") == 3))
+claim "a container that somebody else stops is watched" $?
+for dir in "$top"/*/; do await_none cat "$dir/cgroup.procs" && rmdir "$dir"; done
+rmdir "$top"
+
 bad=0
 while IFS='|' read -r words want; do
 	read -ra args <<<"$words"
@@ -149,7 +217,11 @@ while IFS='|' read -r words want; do
 done <<-'END'
 	|which command
 	--|which command
-	sleep 5|which command
+	--init web|--ready-log, --ready-port and --init are for a command
+	--watch -- sleep 5|--watch is for containers
+	--watch --grace 1s web|--watch waits until somebody else
+	--grace 1500ms web|whole seconds
+	!web|'!web' is no name
 	a -- sleep 5|'a' stands before the --
 	-s TERM,INT -- sleep 5|--signal wants one signal
 	-o xml -- sleep 5|--output wants table, json, junit or github
