@@ -16,14 +16,16 @@ graced=${GRACED:-$build/graced}
 # What a try of this pid has left behind.
 cgroups_of() { find /sys/fs/cgroup -maxdepth 3 -name "graced-try-$1" 2>/dev/null; }
 running() { pgrep -f "$tmp/mark-$1( |\$)"; } # processes of that case: it has its name in their arguments
-await_none() { # COMMAND...
+await() { # COMMAND...
 	local i
-	for ((i = 0; i < 600; i++)); do
-		[[ $("$@") ]] || return 0
-		sleep 0.1
+	for ((i = 0; i < 1200; i++)); do
+		"$@" && return
+		sleep 0.05
 	done
 	return 1
 }
+says_nothing() { [[ ! $("$@") ]]; }
+await_none() { await says_nothing "$@"; }
 
 # A case: what is to come, and what is tried: the words of try, and the script behind them.
 cases=() wants=()
@@ -55,6 +57,24 @@ start daemon 3 '' '' 'sleep 600 & exit 0'
 start never 3 '' '--ready-log NEVER --ready-timeout 500ms' 'sleep 600'
 start gigabytes 3 '' '--ready-log NEVER --ready-timeout 1s' 'yes NEVE; :'
 start closed 1 '"deaf","killed"' '--grace 300ms --settle 300ms' 'exec sleep 600 >&- 2>&-'
+
+# Programs of the distribution, unpacked.
+if wrappers=$("$root/tools/runtimes" wrappers); then
+	libraries=("$wrappers"/usr/lib/*-linux-gnu)
+	of() { # PROGRAM ARGUMENTS
+		printf 'LD_LIBRARY_PATH=%s exec %s/usr/bin/%s' "${libraries[0]}" "$wrappers" "$*"
+	}
+	shell="sh -c 'echo READY; sleep 600; :'"
+	start tini 1 '"cut"' "$ready" "$(of tini -- "$shell")"
+	start tini-g 0 '' "$ready" "$(of tini -g -- "$shell")"
+	start dumb-init 0 '' "$ready" "$(of dumb-init "$shell")"
+	start dumb-init-c 1 '"cut"' "$ready" "$(of dumb-init -c "$shell")"
+	start catatonit 0 '' "$ready" "$(of catatonit -- "sh -c 'echo READY; exec sleep 600'")"
+	start redis 0 '' '--ready-log Ready --settle 0s' "$(of redis-server --port $((30000 + RANDOM % 2000)) --save "''")"
+else
+	skip "programs of the distribution get theirs" "$wrappers"
+fi
+
 bad=0
 for i in "${!cases[@]}"; do
 	name=${cases[i]} rc=0
@@ -91,7 +111,8 @@ claim "a server that refuses connections while it stops does not stop well" $bad
 
 /usr/bin/python3 -c "$server" $port stays &
 other=$! && disown
-until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.1; done
+answers() { (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; }
+await answers
 try "$graced" try --ready-port $port -- /bin/sleep 60
 kill -KILL $other
 ((rc == 3)) && grep -q 'something else listens at its port' "$out"
@@ -101,15 +122,15 @@ claim "a port at which something else listens is no sign of readiness" $?
 
 bad=0
 for signal in INT TERM HUP KILL; do
-	"$graced" try --settle 10m -- /bin/sh -c 'sleep 600 & echo UP; wait' "$tmp/mark-$signal" >"$out" 2>"$err" </dev/null &
+	"$graced" try --settle 10m -- /bin/sh -c 'sleep 600 & echo UP; wait' "$tmp/mark-$signal" >"$out" 2>"$tmp/err-$signal" </dev/null &
 	pid=$!
-	until grep -q UP "$err"; do sleep 0.05; done
+	await grep -qs UP "$tmp/err-$signal"
 	kill -$signal $pid
 	rc=0
 	wait $pid 2>/dev/null || rc=$?
 	await_none running $signal || bad=1
 	[[ $signal == KILL ]] || { ((rc == 3)) && [[ ! $(cgroups_of $pid) ]]; } || {
-		bad=1 && echo "# $signal: $rc, $(cgroups_of $pid), $(<"$err")"
+		bad=1 && echo "# $signal: $rc, $(cgroups_of $pid), $(<"$tmp/err-$signal")"
 	}
 	for dir in $(cgroups_of $pid); do find "$dir" -depth -type d -exec rmdir {} + || bad=1; done
 done
@@ -165,6 +186,7 @@ chmod +x "$tmp/bin/docker"
 mount=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
 top=${mount:-$v2}/graced-tried-$$
 mkdir "$top"
+has_begun() { pid=$(pgrep -P "$1") && [[ $(<"/proc/$pid/comm") != bash ]]; }
 container() { # NAME SCRIPT
 	local id
 	id=$(od -An -tx1 -N32 /dev/urandom | tr -d ' \n')
@@ -173,7 +195,7 @@ container() { # NAME SCRIPT
 	# The fork is PID 1 in there, and its parent unshare waits outside.
 	unshare -p -f --kill-child bash -c 'echo $BASHPID >"$1/cgroup.procs"; exec /bin/sh -c "$2" "$3"' - \
 		"$top/docker-$id.scope" "$2" "$tmp/mark-$1" </dev/null >/dev/null 2>&1 &
-	until pid=$(pgrep -P $!) && [[ $(<"/proc/$pid/comm") != bash ]]; do sleep 0.05; done 2>/dev/null
+	await has_begun $! 2>/dev/null
 	disown
 	echo "$pid" >"$tmp/$id"
 }
@@ -202,7 +224,8 @@ tried -s USR1 web-2
 claim "a signal is passed to the runtime" $?
 
 kills=$(for f in "$tmp"/*; do [[ ${f##*/} =~ ^[0-9a-f]{64}$ ]] && echo "$f"; done)
-(until grep -q 'waiting until somebody stops late' "$err"; do sleep 0.1; done; for f in $kills; do kill -TERM "$(<"$f")"; done) 2>/dev/null &
+: >"$err"
+(await grep -q 'waiting until somebody stops late' "$err" && for f in $kills; do kill -TERM "$(<"$f")"; done) 2>/dev/null &
 tried --watch late
 ((rc == 0)) && grep -q '^late: It stops well' "$out" && (($(lines "$tmp/asked") == 3))
 claim "a container that somebody else stops is watched" $?
