@@ -52,22 +52,26 @@ static void judge_own_timeout(const json_t *rec)
 
 static const struct runtime_cli_scene scenes[] = {
 	{
-		.claim = "a container that stops when asked is graceful, by its name",
+		.claim = "a container that stops when asked is graceful, by its name, and is good "
+			 "for graced try",
 		.name = "good",
 		.handler = "runc",
 		.image = "stops:1",
 		.behaviour = "graceful",
+		.tried = "0",
 		.expected =
 			"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
 			"'evidence':{'complete':true},'kill_signal':null,'grace':{'seconds':10},"
 			"'stop_signal':{'number':15,'result':'delivered'}}",
 	},
 	{
-		.claim = "one that does not hear is deaf, and killed when its time is over",
+		.claim = "one that does not hear is deaf, killed when its time is over, and not "
+			 "good for graced try",
 		.name = "deaf",
 		.handler = "runc",
 		.image = "stops:1",
 		.behaviour = "deaf",
+		.tried = "1",
 		.run = {"--stop-timeout", "3"},
 		.expected =
 			"{'outcome':'killed','cause':'grace-expired','exit':{'signal':9},'deaf':true,"

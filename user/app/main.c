@@ -10,6 +10,7 @@
 
 #include "app/commands/commands.h"
 #include "app/log/say.h"
+#include "app/trial/init.h"
 #include "base/nearest.h"
 
 static const struct command {
@@ -35,6 +36,8 @@ static const struct command {
 	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime", false},
 	{"record", cmd_record, "write observations to a file", true},
 	{"replay", cmd_replay, "feed a recording through the same engine", false},
+	{"try", cmd_try, "would it stop well? stops a command, as a container, or a container",
+	 true},
 	{"wait", cmd_wait, "return when no container of this node has a process", true},
 	{"check", cmd_check, "kernel, BTF, capabilities, cgroup mode, sockets: one line each",
 	 false},
@@ -162,6 +165,8 @@ int main(int argc, char **argv)
 {
 	int status;
 
+	if (argc > 1 && strcmp(argv[0], TRIAL_INIT) == 0)
+		return trial_init(argv);
 	fill_standard_fds();
 	signal(SIGPIPE, SIG_IGN);
 	/* A file that may not grow is a full disk. */

@@ -57,6 +57,12 @@ static void stop(const struct runtime_cli *cli, const struct runtime_cli_scene *
 {
 	struct args args = {0};
 
+	if (scene->tried) {
+		free(runtime_stage_run(BOX_ARGV("sh", "-c",
+						"\"$GRACED\" try \"$1\"; test $? = \"$2\"", "-",
+						scene->name, scene->tried)));
+		return;
+	}
 	add(&args, BOX_ARGV("stop"));
 	add(&args, scene->stop);
 	add(&args, BOX_ARGV(scene->name));

@@ -21,6 +21,7 @@ struct runtime_cli_scene {
 	const char *name, *handler, *image, *behaviour;
 	const char *run[8];   /* further options of `run` */
 	const char *stop[4];  /* of `stop` */
+	const char *tried;    /* exit status of `graced try`, which stops it; NULL: it does not */
 	const char *audited;  /* of the audit before it is stopped; NULL: not asked */
 	const char *names;    /* of the record: pod, container; NULL: by its name, in no pod */
 	const char *expected; /* of the record (jrec_match()), beside the names and the sender */

@@ -18,6 +18,7 @@ int cmd_log(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_wait(int argc, char **argv);
 int cmd_shutdown(int argc, char **argv);
+int cmd_try(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

@@ -214,7 +214,7 @@ const char *const options_commands[OPTIONS_COMMANDS] = {
 	[OPTIONS_RESOLVE] = "resolve", [OPTIONS_RECORD] = "record",
 	[OPTIONS_REPLAY] = "replay",   [OPTIONS_WAIT] = "wait",
 	[OPTIONS_CHECK] = "check",     [OPTIONS_SHUTDOWN] = "shutdown",
-	[OPTIONS_VERSION] = "version",
+	[OPTIONS_TRY] = "try",	       [OPTIONS_VERSION] = "version",
 };
 
 static enum options_command command_of(const char *name)

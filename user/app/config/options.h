@@ -12,6 +12,7 @@
 #include "core/engine/engine.h"
 #include "core/stop/filter.h"
 #include "io/sources/kubelet/kubelet.h"
+#include "wire/trial/trial.h"
 
 #define OPTIONS_NESTED_MAX 64
 #define OPTIONS_ROOTS_MAX  64
@@ -34,6 +35,7 @@ enum options_command {
 	OPTIONS_WAIT,
 	OPTIONS_CHECK,
 	OPTIONS_SHUTDOWN,
+	OPTIONS_TRY,
 	OPTIONS_VERSION,
 	OPTIONS_COMMANDS
 };
@@ -128,6 +130,15 @@ struct options {
 	/* A report's; NULL: not given. */
 	enum report_format report_format;
 	const char *file, *journal_directory, *boot, *since, *until, *endpoint, *endpoint_ca;
+	/* A trial's. */
+	enum trial_format trial_format;
+	const char *ready_log; /* text of its output; NULL: not given */
+	uint64_t ready_port;   /* 0: not given */
+	uint64_t settle_ns, ready_timeout_ns;
+	uint64_t stop_grace_ns; /* 0: not given */
+	uint64_t within_ns;	/* 0: not given */
+	bool init;		/* put one in front */
+	bool makes_own; /* ... what it looks at: other cgroups and processes need not be visible */
 	bool no_group_dead;
 	bool attach; /* follow no daemon */
 	bool running;

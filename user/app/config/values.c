@@ -166,6 +166,24 @@ const char *value_report_format(struct config *c, const char *value, size_t inde
 	return NULL;
 }
 
+const char *value_trial_format(struct config *c, const char *value, size_t index)
+{
+	static const char *const formats[TRIAL_FORMATS] = {
+		[TRIAL_TEXT] = "table",
+		[TRIAL_JSON] = "json",
+		[TRIAL_JUNIT] = "junit",
+		[TRIAL_GITHUB] = "github",
+	};
+
+	for (size_t i = 0; i < TRIAL_FORMATS; i++) {
+		if (strcmp(value, formats[i]) != 0)
+			continue;
+		c->options.trial_format = (enum trial_format)i;
+		return NULL;
+	}
+	return "table, json, junit or github";
+}
+
 const char *value_sender(struct config *c, const char *value, size_t index)
 {
 	/* A longer one could never match: the kernel keeps 15 bytes of a name. */

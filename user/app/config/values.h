@@ -63,6 +63,7 @@ const char *value_signal(struct config *c, const char *value, size_t index);
 const char *value_taint_after(struct config *c, const char *value, size_t index);
 const char *value_taint_effect(struct config *c, const char *value, size_t index);
 const char *value_telemetry_path(struct config *c, const char *value, size_t index);
+const char *value_trial_format(struct config *c, const char *value, size_t index);
 
 /* Gives the setting a value, which config borrows. NULL, or what is wanted instead. */
 const char *value_take(const struct setting *setting, struct config *config, const char *value,

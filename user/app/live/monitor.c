@@ -280,7 +280,8 @@ static void warn_no_services(const struct monitor *m)
 static int open_hierarchy(struct monitor *m)
 {
 	const char *name = m->options->hierarchy;
-	int r = hierarchy_detect(name, &m->hierarchy);
+	int r = m->options->makes_own ? hierarchy_detect_part(name, &m->hierarchy)
+				      : hierarchy_detect(name, &m->hierarchy);
 
 	if (r == -EXDEV)
 		say("only a part of the cgroup hierarchy is visible here; mount the host's "
@@ -498,7 +499,7 @@ static int begin(struct monitor *m)
 {
 	int r;
 
-	if (!host_in_initial_pidns())
+	if (!host_in_initial_pidns() && !m->options->makes_own)
 		log_warning("this is not the host's pid namespace (hostPID): processes that "
 			    "started before graced are unknown");
 	restore(m);

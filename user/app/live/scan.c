@@ -551,7 +551,8 @@ int scan_all(struct scan *scan)
 {
 	struct walk walk = {.scan = scan};
 	struct cgfs_scan counts;
-	int r = cgfs_scan(scan->cgfs, "/", visit, &walk, &counts);
+	const char *from = scan->options->makes_own ? scan->options->roots[0] : "/";
+	int r = cgfs_scan(scan->cgfs, from, visit, &walk, &counts);
 
 	if (r < 0)
 		return r;

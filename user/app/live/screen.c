@@ -45,7 +45,8 @@ static int32_t local_offset(int64_t wall_s)
 struct grid_view screen_view(const struct options *options)
 {
 	const struct table_options *t = &options->table;
-	bool live = options->which == OPTIONS_TRACE || options->which == OPTIONS_WHY;
+	bool live = options->which == OPTIONS_TRACE || options->which == OPTIONS_WHY ||
+		    options->which == OPTIONS_TRY;
 
 	return (struct grid_view){
 		.width = screen_width(),

@@ -222,7 +222,13 @@ static bool shows_root(void *userdata, const char *mount_point)
 	return stat(mount_point, &st) == 0 && st.st_ino == ROOT_INODE;
 }
 
-int hierarchy_detect(const char *name, struct hierarchy *ret)
+static bool shows_any(void *userdata, const char *mount_point)
+{
+	return true;
+}
+
+static int detect(const char *name, bool (*suits)(void *userdata, const char *mount_point),
+		  struct hierarchy *ret)
 {
 	_cleanup_(cleanup_free) char *mountinfo = NULL, *cgroups = NULL;
 	ssize_t n;
@@ -233,7 +239,19 @@ int hierarchy_detect(const char *name, struct hierarchy *ret)
 	n = fd_read_all(AT_FDCWD, "/proc/cgroups", TEXT_MAX, &cgroups);
 	if (n < 0)
 		return (int)n;
-	return hierarchy_choose(mountinfo, cgroups, name, shows_root, NULL, ret);
+	return hierarchy_choose(mountinfo, cgroups, name, suits, NULL, ret);
+}
+
+int hierarchy_detect(const char *name, struct hierarchy *ret)
+{
+	return detect(name, shows_root, ret);
+}
+
+int hierarchy_detect_part(const char *name, struct hierarchy *ret)
+{
+	int r = detect(name, shows_root, ret);
+
+	return r == -EXDEV ? detect(name, shows_any, ret) : r;
 }
 
 #define CONTROLLER "freezer"

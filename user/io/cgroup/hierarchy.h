@@ -48,6 +48,8 @@ int hierarchy_choose(const char *mountinfo, const char *proc_cgroups, const char
 
 /* The same for this host as it is now. */
 int hierarchy_detect(const char *name, struct hierarchy *ret);
+/* The same; a mount that shows a subtree, as in a container, will do where there is no other. */
+int hierarchy_detect_part(const char *name, struct hierarchy *ret);
 
 /* Whether a process is frozen by its cgroup: v2's cgroup.freeze or v1's freezer controller, on
  * hybrid hosts either. */

@@ -34,11 +34,11 @@ static void add_remedies(struct buf *out, const struct story *s)
 	jsonw_array_end(out);
 }
 
-int why_json(struct buf *out, const struct story *s)
+void why_json_add(struct buf *out, const char *key, const struct story *s)
 {
 	bool ended = s->state == STORY_ENDED;
 
-	jsonw_object(out, NULL);
+	jsonw_object(out, key);
 	jsonw_str(out, "type", "why");
 	jsonw_u64(out, "schema", RECORD_SCHEMA);
 	jsonw_str(out, "state", story_state_name(s->state));
@@ -53,6 +53,11 @@ int why_json(struct buf *out, const struct story *s)
 	add_lines(out, s);
 	add_remedies(out, s);
 	jsonw_object_end(out);
+}
+
+int why_json(struct buf *out, const struct story *s)
+{
+	why_json_add(out, NULL, s);
 	buf_addc(out, '\n');
 	return buf_error(out) ?: story_error(s);
 }

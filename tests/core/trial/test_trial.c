@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about core/trial: which stops are good, why others are not, and in which words. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "core/trial/trial.h"
+#include "lib/claim.h"
+
+#define MS UINT64_C(1000000)
+#define S  (1000 * MS)
+
+struct row {
+	struct record_stop stop;
+	uint64_t within_ns, refused_ns;
+	const char *want;
+	enum trial_verdict verdict;
+};
+
+static void assert_rows(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct trial_facts facts = {&rows[i].stop, rows[i].within_ns,
+						  rows[i].refused_ns};
+		struct trial trial = trial_judge(&facts);
+		_cleanup_(buf_free) struct buf out = {};
+
+		trial_add_verdict(&out, &trial, &facts);
+		assert_string_equal(buf_str(&out), rows[i].want);
+		assert_int_equal(trial.verdict, rows[i].verdict);
+		assert_int_equal(trial.reasons == 0, trial.verdict == TRIAL_WELL);
+	}
+}
+
+#define STOP(outcome_, cause_) .outcome = OUTCOME_##outcome_, .cause = CAUSE_##cause_
+#define ASKED                          \
+	.stop_signal =                 \
+		{                      \
+			.known = true, \
+			.number = 15,  \
+	},                             \
+	.latency_known = true, .latency_ns = S
+
+static void what_ends_in_time_as_it_was_asked_stops_well(void **state)
+{
+	static const struct row rows[] = {
+		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED}, 0, 0, "It stops well.", TRIAL_WELL},
+		{{STOP(TERMINATED, STOP_SIGNAL), ASKED}, S, 0, "It stops well.", TRIAL_WELL},
+		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED, .exit = {.status = 3 << 8}},
+		 0,
+		 0,
+		 "It stops well.",
+		 TRIAL_WELL},
+		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED,
+		  .gaps = 1u << GAP_ATTACHED_LATE | 1u << GAP_NAME_LATE},
+		 0,
+		 0,
+		 "It stops well.",
+		 TRIAL_WELL},
+	};
+
+	assert_rows(rows, LEN(rows));
+}
+
+static void each_reason_makes_a_stop_bad(void **state)
+{
+	static const struct row rows[] = {
+		{{STOP(KILLED, GRACE_EXPIRED), ASKED},
+		 0,
+		 0,
+		 "It does not stop well: it was killed.",
+		 TRIAL_NOT_WELL},
+		{{STOP(OOM_KILLED, OOM_CONTAINER), ASKED},
+		 0,
+		 0,
+		 "It does not stop well: the OOM killer ended it.",
+		 TRIAL_NOT_WELL},
+		{{STOP(CRASHED, KERNEL), ASKED},
+		 0,
+		 0,
+		 "It does not stop well: it crashed.",
+		 TRIAL_NOT_WELL},
+		{{STOP(GRACEFUL, SELF), ASKED, .deaf = true, .reason = UNHEARD_NO_HANDLER},
+		 0,
+		 0,
+		 "It does not stop well: it did not hear SIGTERM.",
+		 TRIAL_NOT_WELL},
+		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED, .cut = 1},
+		 0,
+		 0,
+		 "It does not stop well: 1 of its processes was killed before it had ended.",
+		 TRIAL_NOT_WELL},
+		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED, .cut = 2},
+		 999 * MS,
+		 300 * MS,
+		 "It does not stop well: 2 of its processes were killed before they had ended; it "
+		 "took 1.00s, longer than 999ms; it refused connections for 300ms while it ran.",
+		 TRIAL_NOT_WELL},
+	};
+
+	assert_rows(rows, LEN(rows));
+}
+
+static void what_was_not_asked_or_not_seen_is_no_verdict(void **state)
+{
+	static const struct row rows[] = {
+		{{STOP(COMPLETED, SELF)},
+		 0,
+		 0,
+		 "Whether it stops well is not known: it ended by itself, and was not asked to stop.",
+		 TRIAL_UNKNOWN},
+		{{STOP(FAILED, SELF)},
+		 0,
+		 0,
+		 "Whether it stops well is not known: it ended by itself, and was not asked to stop.",
+		 TRIAL_UNKNOWN},
+		{{STOP(UNKNOWN, UNKNOWN), ASKED},
+		 0,
+		 0,
+		 "Whether it stops well is not known: not all of it was seen.",
+		 TRIAL_UNKNOWN},
+		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED, .gaps = 1u << GAP_EVENTS_LOST},
+		 0,
+		 0,
+		 "Whether it stops well is not known: not all of it was seen.",
+		 TRIAL_UNKNOWN},
+		/* What was seen is bad, whatever else there may be. */
+		{{STOP(KILLED, GRACE_EXPIRED), ASKED, .gaps = 1u << GAP_EVENTS_LOST},
+		 0,
+		 0,
+		 "It does not stop well: it was killed; not all of it was seen.",
+		 TRIAL_NOT_WELL},
+	};
+
+	assert_rows(rows, LEN(rows));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_ends_in_time_as_it_was_asked_stops_well),
+		cmocka_unit_test(each_reason_makes_a_stop_bad),
+		cmocka_unit_test(what_was_not_asked_or_not_seen_is_no_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
