@@ -16,12 +16,15 @@ free_port() {
 	echo "$port"
 }
 
+# What limits of an idle host are multiplied by.
+wait_factor=4
+
 await() { # SECONDS COMMAND... : waits until it succeeds
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + wait_factor * $1))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || return 1
-		sleep 0.2
+		sleep 1
 	done
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Holds what the witnesses of a shutdown tell against what its scene promises; prints the timeline as
 # comments, then TAP without numbers. Seconds count from the moment that the shutdown was asked for.
-#   jq -nr -f down.jq --arg scene NAME --argjson asked UPTIME --argjson asked_time EPOCH
-#     --argjson off_time EPOCH --rawfile serial FILE --slurpfile watch FILE --slurpfile pods FILE
+#   jq -nr -f down.jq --arg scene NAME --argjson asked UPTIME --argjson off_at UPTIME
+#     --rawfile serial FILE --slurpfile watch FILE --slurpfile pods FILE
 
 def claim(ok; sentence; details): if ok then "ok - \($scene): " + sentence
 	else "not ok - \($scene): " + sentence, (details | "# " + tostring) end;
@@ -24,11 +24,11 @@ def ended: .status | terminal and unready;
 [$told[] | select(.type == "lock" and .what == "shutdown" and .mode == "delay" and (.held | not)) |
 	{who, t: (.at | after_boot)}] as $locks |
 [$watch[] | select(.event.type != "DELETED" and (.event.object.metadata.name | own) and (.event.object | ended)) |
-	{name: .event.object.metadata.name, status: .event.object.status, t: (.at - $asked_time)}] |
+	{name: .event.object.metadata.name, status: .event.object.status, t: (.at | after_boot)}] |
 	group_by(.name) | map(min_by(.t)) as $said |
 [$pods[0].items[] | select(.metadata.name | own)] as $last |
 [$told[] | select(.type == "slow") | . + {t: (.at | after_boot)}] as $slow |
-($off_time - $asked_time) as $off |
+($off_at | after_boot) as $off |
 ([$locks[] | select(.who == "graced").t] | first) as $let_go |
 ([$steps[] | select(.event == "released")] | first) as $released |
 

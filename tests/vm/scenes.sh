@@ -107,12 +107,17 @@ renewed() { # OLD
 	! alive "$machine_pid" || [[ $(lease_of) != "$1" ]]
 }
 
-# Everything the API says of pods, each line behind the time of its arrival.
+# The machine's uptime when its witnesses wrote last.
+machine_now() {
+	tail -c 20000 "$work/serial.log" | sed -nE 's/.*"type":"tick","at":([0-9.]+)\}.*/\1/p' | tail -n 1
+}
+
+# Everything the API says of pods, each line behind the machine's uptime at its arrival.
 watch_api() {
 	curl -sS -N --cacert "$work/pki/ca.crt" -H @"$work/pki/admin.header" \
 		"https://127.0.0.1:$api_port/api/v1/pods?watch=1" 2>"$work/watch.log" |
 		while IFS= read -r line; do
-			printf '{"at":%s,"event":%s}\n' "$EPOCHREALTIME" "$line"
+			printf '{"at":%s,"event":%s}\n' "$(machine_now)" "$line"
 		done >"$work/$1.watch" &
 	watch_pid=$!
 }
@@ -120,13 +125,10 @@ watch_api() {
 # How the machine is told to end.
 off_verb=poweroff
 
-# Leaves asked, the machine's uptime then, and asked_time, this host's clock.
+# Leaves asked, the machine's uptime then.
 ask_off() {
-	local words
-	words=$(guest 'read -r up _ </proc/uptime; echo "$up $EPOCHREALTIME"; systemctl '"$off_verb") ||
+	asked=$(guest 'read -r up _ </proc/uptime; echo "$up"; systemctl '"$off_verb") ||
 		give_up "the machine takes $off_verb"
-	read -r asked asked_time <<<"$words"
-	asked_time=$(jq -n "$asked_time - ($clock_ahead)")
 }
 
 # What a machine that does not go off is waiting for, and whether it does anything at all.
@@ -146,7 +148,7 @@ await_off() { # SCENE
 	late=$?
 	claim "$late" "$1: the machine goes off"
 	((late == 0)) || report_hang | cut -c1-200 | sed 's/^/# /'
-	off_time=$(machine_off_time)
+	off_time=$(machine_off_time) off_at=$(machine_now)
 }
 
 power_off() { # SCENE
@@ -168,7 +170,7 @@ end_scene() { # SCENE
 	api GET /api/v1/pods >"$work/$1.pods"
 	tail -c "+$((serial_from + 1))" "$work/serial.log" >"$work/$1.serial"
 	tally < <(jq -nr -f "$judge" --arg scene "$1" --argjson asked "$asked" \
-		--argjson asked_time "$asked_time" --argjson off_time "$off_time" \
+		--argjson off_at "$off_at" \
 		--rawfile serial "$work/$1.serial" --slurpfile watch "$work/$1.watch" \
 		--slurpfile pods "$work/$1.pods" || echo "not ok - $1: the shutdown can be judged")
 }

@@ -73,10 +73,8 @@ reset_machine() {
 	ask_machine '{"execute":"set-action","arguments":{"reboot":"shutdown"}}' >/dev/null
 }
 
-# The clock of the machine is about that of this host again; clock_ahead is what is left between
-# them, in seconds.
+# The clock of the machine is about that of this host again.
 restore_snapshot() {
-	local before there
 	command_machine stop >/dev/null
 	reset_machine
 	if [[ $etcd_pid ]]; then
@@ -89,7 +87,4 @@ restore_snapshot() {
 	command_machine cont >/dev/null
 	await 120 machine_up && alive "$machine_pid" || give_up "the machine is what it was"
 	guest "date -s @$EPOCHREALTIME >/dev/null"
-	before=$EPOCHREALTIME
-	there=$(guest 'echo "$EPOCHREALTIME"')
-	clock_ahead=$(jq -n "$there - ($before + $EPOCHREALTIME) / 2")
 }

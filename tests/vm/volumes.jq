@@ -28,7 +28,7 @@ def driver($event): [$driver[] | select(.event == $event)][0];
 		if .volumes_left then ", \(.volumes_left) volumes left \(.volumes)" else "" end)"}]
 	+ [$driver[] | {t, text: "the driver: \(.event)\(if .event == "terminated" then
 		", \(.ended) of \(.begun) unmounts done" else "" end)"}]
-	+ [{t: ($off_time - $asked_time), text: "the machine is off"}]
+	+ [{t: ($off_at - $asked), text: "the machine is off"}]
 	| sort_by(.t)[] | "# \(.t | shown) s\t\(.text)"),
 
 claim(($stops | length) == 1 and $stops[0].outcome == "graceful"; "the pod ends by its stop signal"; $stops[]),
