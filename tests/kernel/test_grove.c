@@ -557,6 +557,14 @@ static void check_via(const struct tree *t)
 		wrong(t, last, "outcome", jrec_text(t->rec, "outcome"));
 }
 
+static bool killed_before(const struct tree *t, int node)
+{
+	uint64_t first = UINT64_MAX;
+
+	first_sent(t, node, SIGKILL, &first);
+	return first < t->asked_ns;
+}
+
 /* All that lived when the stop began are known of. */
 static void check_known(const struct tree *t, size_t listed)
 {
@@ -567,7 +575,8 @@ static void check_known(const struct tree *t, size_t listed)
 	for (int i = 1; t->followed && i < (int)t->grove->n; i++) {
 		const struct grove_note *r = reaped(t, i);
 
-		least += !r || r->before_ns > t->asked_ns + 30 * MS;
+		/* What was killed before, and waited for by none, was dead by then. */
+		least += r ? r->before_ns > t->asked_ns + 30 * MS : !killed_before(t, i);
 	}
 	sum.unlisted += (unsigned int)others;
 	snprintf(text, sizeof(text), "%zu of %u, and not %zu", known, t->grove->n, least);

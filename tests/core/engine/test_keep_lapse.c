@@ -174,7 +174,9 @@ static void test_pending(void **state)
 		if (rows[i].after)
 			world_from(&w, SEC(110), CG_A1, &P_A1, rows[i].after, &P_SHELL);
 		end(&w, SEC(110) + 2 * LAPSE, rows[i].status);
-		assert_verdict(&w, OUTCOME_CRASHED, rows[i].cause, rows[i].gaps);
+		assert_verdict(&w,
+			       rows[i].cause == CAUSE_HOST ? OUTCOME_TERMINATED : OUTCOME_CRASHED,
+			       rows[i].cause, rows[i].gaps);
 		world_close(&w);
 	}
 }
@@ -205,7 +207,7 @@ static void test_process(void **state)
 		world_attach(&w, SEC(100));
 		world_shot(&w, at - 1000, 0, &quit);
 		assert_int_equal(world_tell(&w, &obs), 0);
-		assert_verdict(&w, OUTCOME_CRASHED, CAUSE_HOST, over ? 0 : GAP(ATTACHED_LATE));
+		assert_verdict(&w, OUTCOME_TERMINATED, CAUSE_HOST, over ? 0 : GAP(ATTACHED_LATE));
 		world_close(&w);
 	}
 }

@@ -303,7 +303,7 @@ static void test_all_lost(void **state)
 					  .suppressed = 4,
 					  .not_init = true});
 		world_tell(&w, &exit);
-		assert_verdict(&w, OUTCOME_CRASHED, CAUSE_OTHER_POD, want[i].gaps);
+		assert_verdict(&w, OUTCOME_TERMINATED, CAUSE_OTHER_POD, want[i].gaps);
 		world_close(&w);
 	}
 }
@@ -355,7 +355,7 @@ static void test_all_bounded(void **state)
 	/* One of the latest is still known; of one of the first the evidence is gone. */
 	world_clear(&w);
 	process_exit(&w, SEC(32), &p, 10, 0);
-	assert_verdict(&w, OUTCOME_CRASHED, CAUSE_OTHER_POD, 0);
+	assert_verdict(&w, OUTCOME_TERMINATED, CAUSE_OTHER_POD, 0);
 	world_clear(&w);
 	p.pid = 10000;
 	process_exit(&w, SEC(33), &p, 10, 0);
@@ -395,7 +395,7 @@ static void test_all_lapses(void **state)
 	world_clear(&w);
 	shot_process(&w, SEC(20), &P_SSHD, 15, &P_SYSTEMD);
 	process_exit(&w, SEC(620), &P_SSHD, 15, 0);
-	assert_verdict(&w, OUTCOME_CRASHED, CAUSE_HOST, 0);
+	assert_verdict(&w, OUTCOME_TERMINATED, CAUSE_HOST, 0);
 	/* Not before. */
 	world_clear(&w);
 	shot_process(&w, SEC(20), &P_KUBELET, 15, &P_SYSTEMD);
