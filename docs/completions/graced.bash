@@ -57,12 +57,13 @@ o,output words explain,why,shutdown,version table json
 o,output words check table json npd
 o,output words trace,audit,pods,plan,log,resolve,replay table wide columns= json
 o,output words report table wide columns= json svg trace-event otlp
+o,output words try table json junit github
 otlp-endpoint words report
 otlp-ca file report
 sort words audit,pods,plan,log,report,resolve
 no-headers flag trace,audit,pods,plan,log,report,resolve,replay
 color words trace,top,audit,pods,explain,plan,log,report,resolve,replay auto always never
-utc flag trace,top,log,why
+utc flag trace,top,log,why,try
 file file log,why,report
 journal-directory dir log,why,report
 boot words report 0 -1
@@ -73,6 +74,7 @@ p,pod words trace,top,audit,pods,explain,log,report,replay
 c,container words trace,top,audit,log,replay
 s,signal signals trace,log,replay
 s,signal signal audit
+s,signal signal try
 sender words trace,log,replay
 outcome words trace,log,replay graceful terminated killed oom-killed crashed completed failed unknown
 signals flag trace,log,replay
@@ -84,9 +86,14 @@ duration words trace,top,record 10s 1m 10m 1h
 record file trace
 exit-zero flag audit
 watch flag audit,pods
+watch,init flag try
 pid pid audit
 begin,cancel,status flag shutdown
 type words shutdown power-off reboot halt kexec soft-reboot
+grace words try 10s 30s
+within,settle words try 1s 5s
+ready-log,ready-port words try
+ready-timeout words try 1m 5m
 job file explain
 empty,ignore-daemonsets flag wait
 timeout words wait 1m 5m 10m
@@ -104,12 +111,12 @@ scope words trace,top,run,record pods containers services all
 scope words replay pods containers services all
 assume-grace words trace,top,run,record 30s 10s 60s
 assume-grace words replay 30s 10s 60s
-hierarchy hierarchy trace,top,run,audit,why,resolve,record,wait,check
+hierarchy hierarchy trace,top,run,audit,why,resolve,record,wait,check,try
 nested-nodes,container-roots path trace,top,run,audit,why,record,replay,wait
 ring-size words trace,top,run,record,wait 256Ki 512Ki 1Mi 2Mi 4Mi 8Mi
 attach flag trace,top
 no-group-dead flag trace,top,record,wait
-debug flag trace,top,audit,why,resolve,record,wait,check
+debug flag trace,top,audit,why,resolve,record,wait,check,try
 log.level words run debug info warning error
 log.format words run logfmt json
 web.listen-address words run 127.0.0.1:9753 [::1]:9753
@@ -117,14 +124,14 @@ web.telemetry-path path run
 web.insecure,sinks.stdout,sinks.signals,shutdown.control,shutdown.volumes,shutdown.out-of-service-taint switch run
 control.socket socket run /run/graced/control.sock none
 control.socket socket trace,top,pods,why,check,shutdown
-names.enabled switch trace,top,run,audit,why,resolve,record,wait,check
-names.log-directory,names.docker-root,names.podman-root,names.containerd-state dir trace,top,run,audit,why,resolve,record,wait,check
+names.enabled switch trace,top,run,audit,why,resolve,record,wait,check,try
+names.log-directory,names.docker-root,names.podman-root,names.containerd-state dir trace,top,run,audit,why,resolve,record,wait,check,try
 names.wait words trace,top,run 250ms
-cri.endpoint socket trace,top,run,audit,why,resolve,record,wait,check /run/containerd/containerd.sock /run/crio/crio.sock /run/k3s/containerd/containerd.sock /run/cri-dockerd.sock none
-kubelet.socket socket trace,top,run,audit,why,resolve,record,wait,check /var/lib/kubelet/pods-api/pods-api.sock none
-kubelet.url words trace,top,run,audit,why,resolve,record,wait,check https://127.0.0.1:10250
-kubelet.ca,kubelet.token-file file trace,top,run,audit,why,resolve,record,wait,check
-kubelet.server-name host trace,top,run,audit,why,resolve,record,wait,check
+cri.endpoint socket trace,top,run,audit,why,resolve,record,wait,check,try /run/containerd/containerd.sock /run/crio/crio.sock /run/k3s/containerd/containerd.sock /run/cri-dockerd.sock none
+kubelet.socket socket trace,top,run,audit,why,resolve,record,wait,check,try /var/lib/kubelet/pods-api/pods-api.sock none
+kubelet.url words trace,top,run,audit,why,resolve,record,wait,check,try https://127.0.0.1:10250
+kubelet.ca,kubelet.token-file file trace,top,run,audit,why,resolve,record,wait,check,try
+kubelet.server-name host trace,top,run,audit,why,resolve,record,wait,check,try
 kubelet.interval,api.interval words run 30s
 kubelet.version words run 1.20 1.26 1.27 1.29 1.30 1.35 1.36
 kubelet.version words explain,plan,check 1.20 1.26 1.27 1.29 1.30 1.35 1.36
@@ -176,7 +183,7 @@ _graced() {
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		# written by tools/generate: commands-bash
-		_graced_words "trace top run audit pods explain plan why log report shutdown resolve record replay wait check version --help"
+		_graced_words "trace top run audit pods explain plan why log report shutdown resolve record replay try wait check version --help"
 		# written by tools/generate: the end
 		return
 	fi

@@ -55,7 +55,6 @@ struct row {
 	struct record_stop stop;
 	const char *want;
 };
-
 static void assert_rows(const struct row *rows, size_t n)
 {
 	_cleanup_(buf_free) struct buf out = {};

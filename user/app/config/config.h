@@ -19,7 +19,7 @@
 
 #define CONFIG_LISTEN_MAX 16
 #define CONFIG_HOSTS_MAX  32
-#define CONFIG_SETTINGS	  128 /* rows of the table at most */
+#define CONFIG_SETTINGS	  160 /* rows of the table at most */
 #define CONFIG_UNITS_MAX  32  /* of shutdown.stopUnits */
 
 enum config_journal { CONFIG_JOURNAL_AUTO, CONFIG_JOURNAL_OFF, CONFIG_JOURNAL_ON };

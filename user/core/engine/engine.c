@@ -684,7 +684,7 @@ void engine_each_stopping(struct engine *e, engine_stop_fn fn, void *userdata)
 		    (e->stops.pods_only && !node->pod))
 			continue;
 		stops_fill(&e->stops, stop, &record);
-		stops_fill_members(&e->stops, stop, &record);
+		stops_fill_members(&e->stops, stop, true, &record);
 		fn(userdata, &record);
 	}
 }

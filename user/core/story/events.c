@@ -8,8 +8,10 @@
 
 /* --- what happened ----------------------------------------------------------------------------- */
 
+/* What a look found has so many lines at most. */
+#define SEEN_MAX   3
 /* All that a record can have: requests, two for each process, init's end, and what follows. */
-#define EVENTS_MAX (RECORD_REQUESTS + 2 * RECORD_MEMBERS + 4)
+#define EVENTS_MAX (RECORD_REQUESTS + 2 * RECORD_MEMBERS + SEEN_MAX + 4)
 
 struct events {
 	struct story_event list[EVENTS_MAX];
@@ -28,15 +30,20 @@ static int by_time(const void *a, const void *b)
 
 	if (x->at_ns != y->at_ns)
 		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->what < y->what ? -1 : x->what > y->what;
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static unsigned int worth(const struct record_stop *stop, const struct story_event *event)
 {
-	const struct record_member *m = stop->processes + event->index;
+	const struct record_member *m;
 
+	if (event->what == STORY_SEEN)
+		return event->index ? 0 : 2;
 	if (event->what != STORY_PASSED && event->what != STORY_END)
 		return 2;
+	m = stop->processes + event->index;
 	return m->cut || (stop->via.process.pid && m->process.pid == stop->via.process.pid);
 }
 
@@ -83,6 +90,8 @@ size_t story_events(const struct record_stop *stop, struct story_event ret[STORY
 
 	add_requests(&e, stop);
 	add_of_processes(&e, stop);
+	for (uint32_t i = 0; i < stop->n_waited_for && i < SEEN_MAX; i++)
+		add_at(&e, stop->waited_for[i].at_ns, STORY_SEEN, i);
 	if (stop->kill_signal.known && !stop->via.process.pid)
 		add_at(&e, stop->kill_signal.at_ns, STORY_KILLED, 0);
 	if (stop->exit.known)
@@ -238,6 +247,9 @@ void story_add_event(struct buf *out, const struct record_stop *stop,
 		break;
 	case STORY_PASSED:
 		add_signal_passed(out, stop, stop->processes + event->index);
+		break;
+	case STORY_SEEN:
+		story_add_wait(out, stop, stop->waited_for + event->index);
 		break;
 	case STORY_KILLED:
 		add_kill(out, stop);

@@ -12,6 +12,7 @@ struct story_event {
 	enum story_what {
 		STORY_ASKED,   /* a request to init, index of requests; past them: stop_signal */
 		STORY_PASSED,  /* a stop signal to another process, index of processes */
+		STORY_SEEN,    /* what a look found, index of waited_for */
 		STORY_KILLED,  /* a SIGKILL to init */
 		STORY_END,     /* a process ended, index of processes */
 		STORY_EXITED,  /* init ended */
@@ -26,6 +27,12 @@ size_t story_events(const struct record_stop *stop, struct story_event ret[STORY
 /* Adds one of them in words, without a full stop. */
 void story_add_event(struct buf *out, const struct record_stop *stop,
 		     const struct story_event *event);
+
+/* What one look found: "app[1] had 2 clients connected at port 80". */
+void story_add_wait(struct buf *out, const struct record_stop *stop, const struct wait *w);
+/* A look found something; and the most telling of it, with when: "5 s after SIGTERM app[1] …". */
+bool story_waited(const struct record_stop *stop);
+void story_add_waited(struct buf *out, const struct record_stop *stop);
 
 /* What to do, and the heading of docs/fix.md that has more (NULL: none). False: there is no index
  * like this. */

@@ -1,105 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What happened in a stop, and what to do about one that did not go well. */
-#include <stdlib.h>
+/* What to do about a stop that did not go well. */
 #include <string.h>
 
 #include "core/stop/advice.h"
 #include "core/story/part.h"
-
-/* --- what happened ----------------------------------------------------------------------------- */
-
-/* All that a record can have: requests, two for each process, init's end, and what follows. */
-#define EVENTS_MAX (RECORD_REQUESTS + 2 * RECORD_MEMBERS + 4)
-
-struct events {
-	struct story_event list[EVENTS_MAX];
-	size_t n;
-};
-
-static void add_at(struct events *e, uint64_t at_ns, enum story_what what, uint32_t index)
-{
-	if (at_ns && e->n < EVENTS_MAX)
-		e->list[e->n++] = (struct story_event){at_ns, what, index};
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct story_event *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->what < y->what ? -1 : x->what > y->what;
-}
-
-static unsigned int worth(const struct record_stop *stop, const struct story_event *event)
-{
-	const struct record_member *m = stop->processes + event->index;
-
-	if (event->what != STORY_PASSED && event->what != STORY_ENDED)
-		return 2;
-	return m->cut || (stop->via.process.pid && m->process.pid == stop->via.process.pid);
-}
-
-/* What explains the stop least, to leave out: the last event of a process that was not cut. */
-static size_t least(const struct record_stop *stop, const struct events *e)
-{
-	size_t ret = 0;
-
-	for (size_t i = 1; i < e->n; i++)
-		if (worth(stop, e->list + i) <= worth(stop, e->list + ret))
-			ret = i;
-	return ret;
-}
-
-/* A signal from inside the container is no request, but may be why init exited. */
-static void add_requests(struct events *e, const struct record_stop *stop)
-{
-	bool listed = !stop->stop_signal.known;
-
-	for (uint32_t i = 0; i < RECORD_REQUESTS && stop->requests[i].number; i++) {
-		listed |= stop->requests[i].at_ns == stop->stop_signal.at_ns;
-		add_at(e, stop->requests[i].at_ns, STORY_ASKED, i);
-	}
-	if (!listed)
-		add_at(e, stop->stop_signal.at_ns, STORY_ASKED, RECORD_REQUESTS);
-}
-
-static void add_of_processes(struct events *e, const struct record_stop *stop)
-{
-	for (uint32_t i = 1; i < stop->n_processes; i++) {
-		const struct record_member *m = stop->processes + i;
-
-		if (m->asked.number)
-			add_at(e, m->asked.at_ns, STORY_PASSED, i);
-		if (m->exit.known)
-			add_at(e, m->exit.at_ns, STORY_ENDED, i);
-	}
-}
-
-size_t story_events(const struct record_stop *stop, struct story_event ret[STORY_EVENTS],
-		    size_t *ret_more)
-{
-	struct events e = {};
-
-	add_requests(&e, stop);
-	add_of_processes(&e, stop);
-	if (stop->kill_signal.known && !stop->via.process.pid)
-		add_at(&e, stop->kill_signal.at_ns, STORY_KILLED, 0);
-	if (stop->exit.known)
-		add_at(&e, stop->exit.at_ns, STORY_EXITED, 0);
-	add_at(&e, stop->empty_ns, STORY_EMPTIED, 0);
-	qsort(e.list, e.n, sizeof(*e.list), by_time);
-	*ret_more = e.n > STORY_EVENTS ? e.n - STORY_EVENTS : 0;
-	while (e.n > STORY_EVENTS) {
-		size_t at = least(stop, &e);
-
-		memmove(e.list + at, e.list + at + 1, (--e.n - at) * sizeof(*e.list));
-	}
-	memcpy(ret, e.list, e.n * sizeof(*ret));
-	return e.n;
-}
-
-/* --- what to do -------------------------------------------------------------------------------- */
 
 struct remedy {
 	bool (*applies)(const struct record_stop *stop);
@@ -162,6 +66,72 @@ static bool is_slow(const struct record_stop *stop)
 	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason;
 }
 
+/* What it waited for at the last look, if that is why. */
+static enum wait_for waits_for(const struct record_stop *stop)
+{
+	return is_slow(stop) && story_waited(stop) ? stop->waited_for[0].what : WAIT_FOR_NOTHING;
+}
+
+static bool is_slow_unseen(const struct record_stop *stop)
+{
+	enum wait_for what = waits_for(stop);
+
+	return is_slow(stop) && (what == WAIT_FOR_NOTHING || what == WAIT_FOR_TIME);
+}
+
+static bool waits_for_postgres(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_CLIENTS &&
+	       strcmp(stop->waited_for[0].comm, "postgres") == 0;
+}
+
+static bool waits_for_clients(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_CLIENTS && !waits_for_postgres(stop);
+}
+
+static bool waits_for_child(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_CHILD;
+}
+
+static bool waits_for_reader(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_READER;
+}
+
+static bool waits_for_lock(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_LOCK;
+}
+
+static bool waits_for_limit(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_CPU || waits_for(stop) == WAIT_FOR_MEMORY;
+}
+
+static bool waits_for_fork(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_FORK;
+}
+
+static bool waits_for_kernel(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_IO || waits_for(stop) == WAIT_FOR_KERNEL;
+}
+
+static bool waits_for_others(const struct record_stop *stop)
+{
+	enum wait_for what = waits_for(stop);
+
+	return what == WAIT_FOR_THAW || what == WAIT_FOR_TRACER || what == WAIT_FOR_CONT;
+}
+
+static bool waits_for_handler(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_HANDLER;
+}
+
 static bool is_early(const struct record_stop *stop)
 {
 	return stop->cause == CAUSE_KILLED_EARLY;
@@ -220,7 +190,32 @@ static const struct remedy remedies[] = {
 	 "Have that process end sooner on the signal, or what killed it wait longer: some parents "
 	 "give less than the grace period.",
 	 "it-hears-and-takes-10-seconds-all-the-same"},
-	{is_slow,
+#define SLOW_PAGE "it-hears-and-takes-10-seconds-all-the-same"
+	{waits_for_postgres,
+	 "SIGTERM has postgres wait for its clients. Its fast shutdown is SIGINT: STOPSIGNAL SIGINT.",
+	 SLOW_PAGE},
+	{waits_for_clients,
+	 "Close idle connections when the stop begins, and those in use after a time that is within "
+	 "the grace period.",
+	 SLOW_PAGE},
+	{waits_for_child,
+	 "See why that child does not end: has it been asked, and does it act on it?", SLOW_PAGE},
+	{waits_for_reader,
+	 "Have what it writes read (the log driver, the other end of the pipe), or write without "
+	 "waiting.",
+	 SLOW_PAGE},
+	{waits_for_lock, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
+	{waits_for_limit, "Raise that limit: it also holds for the time in which it stops.",
+	 SLOW_PAGE},
+	{waits_for_fork, "Raise the limit of processes: what it starts to stop with counts, too.",
+	 SLOW_PAGE},
+	{waits_for_kernel, "See to the file system or device: until it answers, no signal helps.",
+	 SLOW_PAGE},
+	{waits_for_others,
+	 "See who holds it (docker pause, a debugger, SIGSTOP): it hears nothing.", SLOW_PAGE},
+	{waits_for_handler, "Have its handler do less, or give it a longer grace period.",
+	 SLOW_PAGE},
+	{is_slow_unseen,
 	 "See what it waits for (a client, a lock, a queue), end that on the signal, or give it a "
 	 "longer grace period.",
 	 "it-hears-and-takes-10-seconds-all-the-same"},

@@ -104,6 +104,11 @@ static void add_holder(struct buf *out, const struct record_stop *stop, uint64_t
 	phrase_add_process(out, &stop->held_by.process);
 }
 
+static void add_waited(struct buf *out, const struct record_stop *stop, uint64_t now_ns)
+{
+	story_add_waited(out, stop);
+}
+
 static void add_request(struct buf *out, const struct record_stop *stop, uint64_t now_ns)
 {
 	add_sent(out, stop, &stop->stop_signal, now_ns);
@@ -115,10 +120,10 @@ static const struct {
 	const char *between;
 	void (*add)(struct buf *out, const struct record_stop *stop, uint64_t now_ns);
 } clauses[] = {
-	{has_request, "", add_request}, {is_unheard, "; ", add_unheard},
-	{is_taken, "; ", add_taken},	{is_open, "; ", add_open},
-	{has_request, ". ", add_grace}, {is_killed, ". ", add_killed},
-	{is_held, ". ", add_holder},
+	{has_request, "", add_request},	  {is_unheard, "; ", add_unheard},
+	{is_taken, "; ", add_taken},	  {is_open, "; ", add_open},
+	{has_request, ". ", add_grace},	  {is_killed, ". ", add_killed},
+	{story_waited, ". ", add_waited}, {is_held, ". ", add_holder},
 };
 
 void story_add_stopping(struct buf *out, const struct record_stop *stop, uint64_t now_ns)

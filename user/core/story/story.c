@@ -489,6 +489,12 @@ static bool has_oom_kills(const struct record_stop *stop)
 	return stop->outcome != OUTCOME_OOM_KILLED && stop->oom_kills;
 }
 
+/* Nothing else says why it took so long. */
+static bool has_waited(const struct record_stop *stop)
+{
+	return story_waited(stop) && !stop->reason && !is_unseen(stop) && !is_passed_on(stop);
+}
+
 /* Each that applies follows, after what parts it from the words before. */
 static const struct {
 	applies_fn applies;
@@ -496,6 +502,7 @@ static const struct {
 	add_fn add;
 } clauses[] = {
 	{has_cut_well, "; ", add_cut},
+	{has_waited, ". ", story_add_waited},
 	{has_cut_killed, ". ", add_cut},
 	{has_oom_kills, ". ", add_oom_kills},
 };

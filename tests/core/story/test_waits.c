@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stop waited for, in words; and what to do about it.
+#include <signal.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "core/story/part.h"
+#include "lib/claim.h"
+
+#define S 1000000000ull
+
+static struct record_stop stop_with(const struct wait *list, size_t n)
+{
+	return (struct record_stop){
+		.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},
+		.stop_signal = {.known = true, .number = SIGTERM, .at_ns = 100 * S},
+		.kill_signal = {.known = true, .number = SIGKILL, .at_ns = 110 * S},
+		.deliver_ns = 100 * S + 200000,
+		.exit = {.known = true, .status = SIGKILL, .at_ns = 110 * S},
+		.grace = {.ns = 10 * S, .from = GRACE_SPEC},
+		.outcome = OUTCOME_KILLED,
+		.cause = CAUSE_GRACE_EXPIRED,
+		.waited_for = list,
+		.n_waited_for = n,
+	};
+}
+
+#define APP(kind) .what = WAIT_FOR_##kind, .pid = 4201, .ns_pid = 1, .comm = "app"
+
+static void each_kind_of_wait_has_its_words(void **state)
+{
+	static const struct {
+		struct wait wait;
+		const char *want;
+	} rows[] = {
+		{{APP(CLIENTS), .count = 2, .port = 80},
+		 "app[1] had 2 clients connected at port 80"},
+		{{APP(CLIENTS), .count = 1}, "app[1] had 1 client connected"},
+		{{APP(CHILD), .count = 3}, "app[1] had 3 children left"},
+		{{APP(CHILD), .count = 1, .peer_pid = 77, .peer_comm = "node"},
+		 "app[1] had a child left, node[77]"},
+		{{APP(READER), .file = "pipe:[7]", .peer_pid = 88, .peer_comm = "conmon"},
+		 "app[1] was blocked in a write to pipe:[7], which conmon[88] reads"},
+		{{APP(READER), .file = "pipe:[7]", .peer_pid = 4201, .peer_comm = "app"},
+		 "app[1] was blocked in a write to pipe:[7], which it reads itself"},
+		{{APP(READER), .file = "/dev/pts/0\x1b["},
+		 "app[1] was blocked in a write to /dev/pts/0\\x1b["},
+		{{APP(LOCK), .file = "/data/pid"}, "app[1] waited for the lock of /data/pid"},
+		{{APP(IO), .file = "/mnt/a", .wchan = "nfs_wait"},
+		 "app[1] waited in the kernel for /mnt/a (in nfs_wait)"},
+		{{APP(KERNEL), .wchan = "kernel_clone"},
+		 "app[1] waited in the kernel, uninterruptible (in kernel_clone)"},
+		{{APP(TRACER), .peer_pid = 9}, "app[1] was stopped by its tracer, pid 9"},
+		{{APP(CONT)}, "app[1] was stopped by a signal"},
+		{{APP(HANDLER)}, "app[1] was still computing"},
+		{{APP(TIME), .call = LOOK_CALL_POLL}, "app[1] slept in a poll"},
+		{{.what = WAIT_FOR_THAW}, "it was frozen"},
+		{{.what = WAIT_FOR_CPU, .time_ns = 2 * S},
+		 "its CPU limit had held it back for 2.00s"},
+		{{.what = WAIT_FOR_MEMORY, .time_ns = 2 * S},
+		 "it had stalled for memory for 2.00s"},
+		{{.what = WAIT_FOR_IO, .time_ns = 2 * S}, "it had stalled for I/O for 2.00s"},
+		{{.what = WAIT_FOR_FORK, .count = 3, .limit = 20},
+		 "3 forks had failed at its limit of 20 processes"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct record_stop stop = stop_with(&rows[i].wait, 1);
+		_cleanup_(buf_free) struct buf out = {};
+
+		story_add_wait(&out, &stop, &rows[i].wait);
+		assert_string_equal(buf_str(&out), rows[i].want);
+	}
+}
+
+static void the_sentence_says_what_was_found(void **state)
+{
+	const struct wait waits[] = {
+		{APP(CLIENTS), .count = 1, .port = 5432, .at_ns = 109 * S, .looks = 2}};
+	struct record_stop stop = stop_with(waits, 1);
+	_cleanup_(buf_free) struct buf out = {}, deaf = {};
+
+	story_add_why(&out, &stop);
+	assert_non_null(
+		strstr(buf_str(&out),
+		       ". 9.00s after SIGTERM app[1] had 1 client connected at port 5432."));
+	stop.reason = UNHEARD_IGNORED;
+	story_add_why(&deaf, &stop);
+	assert_null(strstr(buf_str(&deaf), "client"));
+}
+
+static void a_story_has_a_line_for_each_of_three(void **state)
+{
+	struct wait waits[5] = {{APP(CLIENTS), .count = 1, .at_ns = 109 * S}};
+	struct story_event events[STORY_LINES];
+	size_t n, more, seen = 0;
+	struct record_stop stop;
+
+	for (size_t i = 1; i < LEN(waits); i++)
+		waits[i] = (struct wait){APP(TIME), .at_ns = 109 * S};
+	stop = stop_with(waits, LEN(waits));
+	n = story_events(&stop, events, &more);
+	for (size_t i = 0; i < n; i++)
+		if (events[i].what == STORY_SEEN)
+			assert_int_equal(events[i].index, seen++);
+	assert_int_equal(seen, 3);
+}
+
+static const char *first_remedy(enum wait_for what, const char *comm)
+{
+	static const char *page;
+	struct wait wait = {.what = what, .pid = 4201, .at_ns = 109 * S};
+	struct record_stop stop = stop_with(&wait, what != WAIT_FOR_NOTHING);
+	const char *text = "";
+
+	strcpy(wait.comm, comm);
+	assert_true(story_remedy(&stop, 0, &text, &page));
+	assert_non_null(page);
+	assert_false(story_remedy(&stop, 1, &text, &page));
+	return text;
+}
+
+static void each_kind_has_one_remedy(void **state)
+{
+	for (int what = WAIT_FOR_NOTHING; what < WAIT_FOR_COUNT; what++)
+		assert_true(first_remedy((enum wait_for)what, "app")[0]);
+	assert_non_null(strstr(first_remedy(WAIT_FOR_CLIENTS, "postgres"), "STOPSIGNAL SIGINT"));
+	assert_null(strstr(first_remedy(WAIT_FOR_CLIENTS, "app"), "STOPSIGNAL"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("each kind of wait has its words", each_kind_of_wait_has_its_words),
+		CLAIM("the sentence says what was found, unless it heard nothing",
+		      the_sentence_says_what_was_found),
+		CLAIM("a story has a line for each of three", a_story_has_a_line_for_each_of_three),
+		CLAIM("each kind has one remedy", each_kind_has_one_remedy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
