@@ -15,7 +15,10 @@ runs_systemd() { [ -z "$DESTDIR" ] && [ -d /run/systemd/system ]; }
 files() { (cd "$here/files/prefix" && find . -type f | sed 's,^\./,,'); }
 
 install_files() {
-	(cd "$here" && sha256sum --quiet -c SHA256SUMS)
+	if ! sums=$(cd "$here" && sha256sum -c SHA256SUMS 2>&1); then
+		echo "$sums" | grep -v ': OK$' >&2
+		exit 1
+	fi
 	files | while read -r file; do
 		mode=$([ -x "$here/files/prefix/$file" ] && echo 755 || echo 644)
 		mkdir -p "$DESTDIR$prefix/$(dirname "$file")"

@@ -41,7 +41,7 @@ claim "uninstalled, the configuration is what is left" $?
 
 echo >>"$stage/files/prefix/sbin/graced"
 try "$stage/install.sh"
-((rc != 0)) && grep -q 'files/prefix/sbin/graced: FAILED' "$out" && there && [[ $(wc -l <"$out") == 1 ]]
+((rc != 0)) && grep -q 'files/prefix/sbin/graced: FAILED' "$err" && there && [[ $(wc -l <"$out") == 1 ]]
 claim "with a file that is not as SHA256SUMS has it nothing is installed" $?
 
 sentence="the RPM's spec parses, and needs nothing to be built"
