@@ -34,11 +34,23 @@ static bool has_cut(const struct record_stop *stop, bool asked, uint32_t by)
 	return false;
 }
 
-/* With the container, or by what ends that. */
+static bool is_slow(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason;
+}
+
+/* What it waited for at the last look, if that is why. */
+static enum wait_for waits_for(const struct record_stop *stop)
+{
+	return is_slow(stop) && story_waited(stop) ? stop->waited_for[0].what : WAIT_FOR_NOTHING;
+}
+
+/* With the container, or by what ends that. Where it is known what init waited for, those that
+ * ended with it are its own. */
 static bool is_cut_unasked(const struct record_stop *stop)
 {
 	return has_cut(stop, false, BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME)) &&
-	       !stop->reason;
+	       !stop->reason && waits_for(stop) == WAIT_FOR_NOTHING;
 }
 
 static bool is_cut_by_its_own(const struct record_stop *stop)
@@ -59,17 +71,6 @@ static bool is_cut_by_other(const struct record_stop *stop)
 static bool is_oom_unknown(const struct record_stop *stop)
 {
 	return stop->cause == CAUSE_OOM_UNKNOWN;
-}
-
-static bool is_slow(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason;
-}
-
-/* What it waited for at the last look, if that is why. */
-static enum wait_for waits_for(const struct record_stop *stop)
-{
-	return is_slow(stop) && story_waited(stop) ? stop->waited_for[0].what : WAIT_FOR_NOTHING;
 }
 
 static bool is_slow_unseen(const struct record_stop *stop)
