@@ -194,11 +194,11 @@ static void be_away(struct fixture *f, bool asked_before, bool beside)
 	assert_int_equal(cg_enter(beside ? other.dir : f->tree.root, box.init_pid), 0);
 	judge_send(f, SEND_RUNTIME, &box, SIGTERM, &sent);
 	assert_int_equal(cg_enter(box.dir, box.init_pid), 0);
-	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
-	assert_int_equal(proc_wait(&box.proc, &end), 0);
 	assert_int_equal(send_signal(&f->tree, SEND_RUNTIME, NULL, stays.pid, SIGKILL, &sent), 0);
 	assert_int_equal(proc_wait(&stays, &end), 0);
 	proc_free(&stays);
+	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+	assert_int_equal(proc_wait(&box.proc, &end), 0);
 	judge_match(tracer_await_stop(f->tracer, &box), "{'outcome':'killed','exit':{'signal':9},"
 							"'evidence':{'gaps':['attached-late']}}");
 	judge_send(f, SEND_RUNTIME, &other, SIGKILL, &sent);
