@@ -113,6 +113,7 @@ assume-grace words trace,top,run,record 30s 10s 60s
 assume-grace words replay 30s 10s 60s
 hierarchy hierarchy trace,top,run,audit,why,resolve,record,wait,check,try
 nested-nodes,container-roots path trace,top,run,audit,why,record,replay,wait
+helpers words trace,run,record,replay tail inotifywait
 ring-size words trace,top,run,record,wait 256Ki 512Ki 1Mi 2Mi 4Mi 8Mi
 attach flag trace,top
 no-group-dead flag trace,top,record,wait

@@ -106,6 +106,7 @@ complete -c graced -n "$on replay" -l assume-grace -x -a "30s 10s 60s" -d 'assum
 complete -c graced -n "$on trace top run audit why resolve record wait check try" -l hierarchy -x -a '(__graced_hierarchies)' -d 'cgroup hierarchy of the containers'
 complete -c graced -n "$on trace top run audit why record replay wait" -l nested-nodes -x -d 'cgroup of a container that is a node of its own'
 complete -c graced -n "$on trace top run audit why record replay wait" -l container-roots -x -d 'look for containers below this cgroup alone, there also for those that users other than root made'
+complete -c graced -n "$on trace run record replay" -l helpers -x -a "tail inotifywait" -d 'a process of this name may be killed with its container, and is not counted as cut'
 complete -c graced -n "$on trace top run record wait" -l ring-size -x -a "256Ki 512Ki 1Mi 2Mi 4Mi 8Mi" -d 'size of the ring buffer for events, a power of two'
 complete -c graced -n "$on trace top" -l attach -d 'attach programs also where a daemon runs that could be followed'
 complete -c graced -n "$on trace top record wait" -l no-group-dead -d 'find the last thread of a process as older kernels have to'

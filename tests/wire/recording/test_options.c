@@ -11,11 +11,13 @@ static void test_round_trip(void **state)
 {
 	static const char *const nested[] = {"/docker/a\"b\\c", "/", NULL};
 	static const char *const roots[] = {"/user.slice", NULL};
+	static const char *const helpers[] = {"tail", "in\"otify", NULL};
 	struct engine_config config = {
 		.scope = SCOPE_ALL,
 		.assumed_grace_ns = 30000000000ull,
 		.nested_nodes = nested,
 		.container_roots = roots,
+		.helpers = helpers,
 	};
 	_cleanup_(buf_free) struct buf line = {};
 	struct rec_options got;
@@ -34,6 +36,8 @@ static void test_round_trip(void **state)
 	assert_null(got.engine.nested_nodes[2]);
 	assert_string_equal(got.engine.container_roots[0], roots[0]);
 	assert_null(got.engine.container_roots[1]);
+	assert_string_equal(got.engine.helpers[1], helpers[1]);
+	assert_null(got.engine.helpers[2]);
 	rec_options_done(&got);
 }
 

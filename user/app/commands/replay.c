@@ -114,6 +114,8 @@ static int start_engine(struct replay *p, const struct options *options)
 		config.nested_nodes = options->nested;
 	if (options->n_roots)
 		config.container_roots = options->roots;
+	if (options->helpers[0])
+		config.helpers = options->helpers;
 	r = feed_new(&config, &sink, &p->feed);
 	if (r < 0)
 		say("cannot start the engine: %s", strerror(-r));

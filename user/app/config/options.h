@@ -14,9 +14,10 @@
 #include "io/sources/kubelet/kubelet.h"
 #include "wire/trial/trial.h"
 
-#define OPTIONS_NESTED_MAX 64
-#define OPTIONS_ROOTS_MAX  64
-#define OPTIONS_NODE_SIZE  256 /* of the node's name */
+#define OPTIONS_NESTED_MAX  64
+#define OPTIONS_ROOTS_MAX   64
+#define OPTIONS_HELPERS_MAX 64
+#define OPTIONS_NODE_SIZE   256 /* of the node's name */
 
 enum options_command {
 	OPTIONS_TRACE,
@@ -98,6 +99,7 @@ struct options {
 	size_t n_nested;
 	const char *roots[OPTIONS_ROOTS_MAX + 1]; /* of containers; likewise */
 	size_t n_roots;
+	const char *helpers[OPTIONS_HELPERS_MAX + 1]; /* as in struct engine_config */
 
 	uint64_t duration_ns;  /* 0: until a signal comes */
 	const char *record;    /* file to write observations to, "-" is stdout; NULL: none */

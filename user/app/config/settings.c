@@ -440,6 +440,11 @@ const struct setting settings[] = {
 	 .help = "look for containers below this cgroup alone, there also for those that "
 		 "users other than root made (repeatable)",
 	 .list = true, .take = value_roots},
+	{KEY("helpers", TRACE | RECORD | REPLAY | RUN), VALUE("NAME", "tail|inotifywait"),
+	 .fallback_is = "none",
+	 .help = "a process of this name may be killed with its container, and is not counted as "
+		 "cut (repeatable)",
+	 .list = true, .take = value_helpers},
 	{KEY("ringSize", TRACE | TOP | RECORD | WAIT | RUN),
 	 VALUE("BYTES", "256Ki|512Ki|1Mi|2Mi|4Mi|8Mi"), .fallback = "2Mi",
 	 .help = "size of the ring buffer for events, a power of two", .take = value_ring_size},

@@ -325,6 +325,15 @@ const char *value_roots(struct config *c, const char *value, size_t index)
 	return NULL;
 }
 
+const char *value_helpers(struct config *c, const char *value, size_t index)
+{
+	if (!value[0] || strlen(value) >= GRACED_COMM_LEN || index >= OPTIONS_HELPERS_MAX)
+		return "the name of a process, of 15 bytes at most (64 of them at most)";
+	c->options.helpers[index] = value;
+	c->options.helpers[index + 1] = NULL;
+	return NULL;
+}
+
 /* "65536", "64Ki", "1Mi" or "1Gi". */
 static bool parse_bytes(const char *value, uint64_t *ret)
 {

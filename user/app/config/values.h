@@ -34,6 +34,7 @@ const char *value_control_socket(struct config *c, const char *value, size_t ind
 const char *value_deaf_grace(struct config *c, const char *value, size_t index);
 const char *value_pid(struct config *c, const char *value, size_t index);
 const char *value_pre_stop(struct config *c, const char *value, size_t index);
+const char *value_helpers(struct config *c, const char *value, size_t index);
 const char *value_stop_units(struct config *c, const char *value, size_t index);
 const char *value_table(struct config *c, const char *value, size_t index);
 const char *value_grace_by_priority(struct config *c, const char *value, size_t index);

@@ -355,6 +355,7 @@ static int open_engine(struct monitor *m)
 
 	config.nested_nodes = m->options->nested;
 	config.container_roots = m->options->roots;
+	config.helpers = m->options->helpers;
 	config.sources = sources_asked(m->options);
 	r = feed_new(&config, &sink, &m->feed);
 	if (r < 0)

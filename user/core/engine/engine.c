@@ -104,6 +104,7 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 		.pods_only = config->scope == SCOPE_PODS,
 		.all_processes = config->scope == SCOPE_ALL,
 		.assumed_grace_ns = config->assumed_grace_ns,
+		.helpers = config->helpers,
 		.name_wait_ns = config->name_wait_ns,
 	};
 	e->shutdowns = (struct shutdowns){

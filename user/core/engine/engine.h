@@ -24,6 +24,8 @@ struct engine_config {
 	const char *const *container_roots;
 	uint32_t max_containers; /* 0: the default, 16384 */
 	uint32_t sources; /* that answer: bits 1 << enum meta_source; log directories always do */
+	const char *const *helpers; /* names of processes that nobody has to ask to stop,
+				       NULL-ended; NULL: none */
 	uint64_t name_wait_ns; /* a verdict waits so long for its name; 0: the default, 250 ms */
 };
 

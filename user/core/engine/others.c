@@ -24,6 +24,23 @@ static bool asks(const struct stops *stops, const struct stop *stop, const struc
 	return set >> (number - 1) & 1;
 }
 
+static bool is_helper(const struct stops *stops, const struct process *p)
+{
+	for (const char *const *name = stops->helpers; *name; name++)
+		if (strncmp(p->proc.comm, *name, sizeof(p->proc.comm) - 1) == 0)
+			return true;
+	return false;
+}
+
+/* What is listed of a stop has changed: an exec may have given one another name. */
+static void mark_helpers(const struct stops *stops, const struct stop *stop)
+{
+	struct processes *all = stop->processes;
+
+	for (size_t i = 0; stops->helpers && all && i < all->n; i++)
+		all->list[i].helper = is_helper(stops, all->list + i);
+}
+
 void stops_other_signalled(struct stops *stops, const struct obs *obs)
 {
 	struct stop *stop = stop_beside(stops, obs->signal.id);
@@ -34,6 +51,7 @@ void stops_other_signalled(struct stops *stops, const struct obs *obs)
 	sender_judge(stops->map, &obs->signal, stop->node, stops->out->host.self_pid, &sender);
 	processes_signalled(stops->map, stop, &obs->signal, obs->at_ns,
 			    asks(stops, stop, &sender, obs->signal.sig), &sender);
+	mark_helpers(stops, stop);
 	sender_done(stops->map, &sender);
 }
 
@@ -41,8 +59,10 @@ void stops_other_exited(struct stops *stops, const struct obs *obs)
 {
 	struct stop *stop = stop_beside(stops, obs->exit.id);
 
-	if (stop)
-		processes_exited(stops->map, stop, &obs->exit, obs->at_ns);
+	if (!stop)
+		return;
+	processes_exited(stops->map, stop, &obs->exit, obs->at_ns);
+	mark_helpers(stops, stop);
 }
 
 /* --- a stop under way is looked at ---------------------------------------------------------------
@@ -229,6 +249,7 @@ static struct record_member member_of(const struct stop *stop, const struct proc
 		.exit = {.known = p->end_ns, .status = p->status, .at_ns = p->end_ns},
 		.by = ended_by(stop, p),
 		.entered = process_is_entered(stop, p),
+		.helper = p->helper,
 		.cut = process_is_cut(stop, p),
 	};
 }

@@ -34,6 +34,7 @@ struct stops {
 	bool pods_only;				 /* scope pods: others are not reported */
 	bool all_processes;			 /* scope all */
 	uint64_t assumed_grace_ns, name_wait_ns; /* as in struct engine_config */
+	const char *const *helpers;		 /* likewise */
 
 	struct given given;  /* as the shutdown has it */
 	uint64_t missed_ns;  /* kernel programs were last seen not to have run; 0: never */

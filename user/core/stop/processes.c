@@ -508,7 +508,7 @@ bool process_is_cut(const struct stop *stop, const struct process *p)
 {
 	const struct stop_signal *fatal = process_fatal(p);
 
-	if (!stop->request.seen || p->end_ns < stop->request.at_ns || p->oom_victim ||
+	if (!stop->request.seen || p->end_ns < stop->request.at_ns || p->oom_victim || p->helper ||
 	    (p->status & 0x7f) != SIGKILL_NR || process_is_entered(stop, p))
 		return false;
 	return !fatal || fatal->sender.relation != RELATION_SELF;

@@ -26,6 +26,7 @@ struct process {
 	uint64_t end_ns;	      /* 0: it lives, or its end was not seen */
 	uint32_t status;	      /* raw wait status */
 	bool entered;		      /* by exec or the like: its parent was outside at its end */
+	bool helper;		      /* nobody has to ask it to stop, as the configuration says */
 	enum disposition disposition; /* of the stop signal, when it was looked at */
 };
 
@@ -84,7 +85,7 @@ bool process_concerns(const struct stop *stop, const struct process *p);
 bool process_is_entered(const struct stop *stop, const struct process *p);
 
 /* It was killed after the stop began, before it had ended by itself. One that was brought in is not
- * the container's, and never cut. */
+ * the container's, and never cut; a helper is neither. */
 bool process_is_cut(const struct stop *stop, const struct process *p);
 
 #endif

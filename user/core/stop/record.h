@@ -131,6 +131,7 @@ struct record_member {
 	struct record_exit exit;   /* not known: it lives, or its end was not seen */
 	enum ended_by by;
 	bool entered; /* brought in by exec or the like, and so never cut */
+	bool helper;  /* nobody has to ask it to stop, and so never cut, either */
 	bool cut;     /* killed after the stop began, before it had ended by itself */
 };
 

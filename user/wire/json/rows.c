@@ -155,6 +155,7 @@ static const struct member listed[] = {
 	EXIT(struct record_member, exit),
 	WORD(struct record_member, "ended_by", by, ended_by),
 	BOOL(struct record_member, "entered", entered),
+	BOOL(struct record_member, "helper", helper),
 	BOOL(struct record_member, "cut", cut),
 	MEMBERS_END,
 };

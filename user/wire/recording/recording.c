@@ -564,6 +564,7 @@ int rec_options_write(struct buf *out, const struct engine_config *config)
 	jsonw_u64(out, "name_wait_ns", config->name_wait_ns);
 	write_list(out, "nested_nodes", config->nested_nodes);
 	write_list(out, "container_roots", config->container_roots);
+	write_list(out, "helpers", config->helpers);
 	jsonw_object_end(out);
 	buf_addc(out, '\n');
 	return buf_error(out);
@@ -599,6 +600,7 @@ int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 	ret->engine.scope = SCOPE_CONTAINERS;
 	ret->engine.nested_nodes = (const char *const *)ret->nested;
 	ret->engine.container_roots = (const char *const *)ret->roots;
+	ret->engine.helpers = (const char *const *)ret->helpers;
 	if (!json_is_object(header))
 		return -EBADMSG;
 	grace = json_integer_value(json_object_get(header, "assumed_grace_ns"));
@@ -611,15 +613,21 @@ int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 	read_scope(header, ret);
 	read_list(header, "nested_nodes", ret->nested, REC_OPTIONS_NESTED_MAX);
 	read_list(header, "container_roots", ret->roots, REC_OPTIONS_ROOTS_MAX);
+	read_list(header, "helpers", ret->helpers, REC_OPTIONS_HELPERS_MAX);
 	return 0;
+}
+
+static void free_list(char **list)
+{
+	for (; *list; list++) {
+		free(*list);
+		*list = NULL;
+	}
 }
 
 void rec_options_done(struct rec_options *options)
 {
-	for (size_t i = 0; options->nested[i]; i++)
-		free(options->nested[i]);
-	for (size_t i = 0; options->roots[i]; i++)
-		free(options->roots[i]);
-	memset(options->nested, 0, sizeof(options->nested));
-	memset(options->roots, 0, sizeof(options->roots));
+	free_list(options->nested);
+	free_list(options->roots);
+	free_list(options->helpers);
 }

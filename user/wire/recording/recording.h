@@ -47,17 +47,20 @@ int rec_read_line(const char *line, size_t len, struct obs *ret);
  * The settings of the engine that a recording was made with, as further members of its header line
  * (wire/recording/recording.h): without them a replay could judge the same observations differently.
  *
- * "scope":"containers","assumed_grace_ns":0,"nested_nodes":["/docker/…"],"container_roots":[]
+ * "scope":"containers","assumed_grace_ns":0,"nested_nodes":["/docker/…"],"container_roots":[],
+ * "helpers":["tail"]
  */
 
-#define REC_OPTIONS_NESTED_MAX 64
-#define REC_OPTIONS_ROOTS_MAX  64
+#define REC_OPTIONS_NESTED_MAX	64
+#define REC_OPTIONS_ROOTS_MAX	64
+#define REC_OPTIONS_HELPERS_MAX 64
 
 struct rec_options {
 	struct engine_config engine;		  /* its lists are these */
 	char *nested[REC_OPTIONS_NESTED_MAX + 1]; /* owned, NULL-ended */
 	char *roots[REC_OPTIONS_ROOTS_MAX + 1];	  /* likewise */
-	int64_t version, abi;			  /* of the recording, 0: not said */
+	char *helpers[REC_OPTIONS_HELPERS_MAX + 1];
+	int64_t version, abi; /* of the recording, 0: not said */
 };
 
 /* Adds the members to the header line that ends out. 0 or buf_error(). */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stop that goes on is looked at; what lives is listed, and what it waits for.
+#include "lib/claim.h"
+#include "lib/engine/world.h"
+
+#include <string.h>
+
+#define ASKED SEC(20)
+
+static const struct engine_config assumed = {.scope = SCOPE_CONTAINERS,
+					     .assumed_grace_ns = SEC(10)};
+
+static void ask(struct world *w, const struct engine_config *config)
+{
+	world_open(w, config);
+	world_init(w, SEC(10), CG_A1, &P_A1);
+	world_managed(w, ASKED, CG_A1, &P_A1, 15);
+}
+
+static void see(struct world *w, uint64_t at, const struct graced_proc *proc, uint32_t parent,
+		enum look_call call)
+{
+	world_tell(w, &(struct obs){.type = OBS_LOOK,
+				    .at_ns = at,
+				    .look = {.id = CG_A1,
+					     .proc = *proc,
+					     .parent_pid = parent,
+					     .state = 'S',
+					     .call = call,
+					     .caught = 1 << 14,
+					     .waits = call != LOOK_CALL_NONE}});
+}
+
+static void end_look(struct world *w, uint64_t at, bool waits)
+{
+	world_tell(w, &(struct obs){.type = OBS_LOOKED,
+				    .at_ns = at,
+				    .looked = {.id = CG_A1, .waits = waits}});
+}
+
+static void finish(struct world *w, uint64_t at)
+{
+	world_exit(w, at, CG_A1, &P_A1, 9);
+	world_empty(w, at + MSEC(1), CG_A1);
+	world_names(w, at + MSEC(2), WORLD_UID_A, WORLD_ID_A1, "shop", "web-0", "app", true);
+}
+
+static void test_when(void **state)
+{
+	static const struct {
+		uint64_t at;
+		size_t looks; /* by then */
+	} want[] = {{ASKED + SEC(5) - 1, 1},
+		    {ASKED + SEC(5), 2},
+		    {ASKED + SEC(6), 2},
+		    {ASKED + SEC(9), 3},
+		    {ASKED + SEC(10), 3}};
+	struct world w;
+
+	ask(&w, &assumed);
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 1);
+	assert_false(world_effect(&w, EFFECT_LOOK)->waits);
+	assert_int_equal(world_effect(&w, EFFECT_LOOK)->pid, P_A1.pid);
+	assert_string_equal(world_effect(&w, EFFECT_LOOK)->pod_uid, WORLD_UID_A);
+	for (size_t i = 0; i < LEN(want); i++) {
+		world_timer(&w, want[i].at);
+		assert_int_equal(world_effects(&w, EFFECT_LOOK), want[i].looks);
+	}
+	world_managed(&w, ASKED + SEC(10), CG_A1, &P_A1, 9);
+	world_timer(&w, ASKED + SEC(11));
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 4);
+	world_timer(&w, ASKED + SEC(30));
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 4);
+	world_close(&w);
+}
+
+/* One look for all that were due, and none for a request that has lapsed. */
+static void test_late(void **state)
+{
+	struct world w;
+
+	ask(&w, &assumed);
+	world_timer(&w, ASKED + SEC(9) + 1);
+	world_timer(&w, ASKED + SEC(9) + 2);
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 2);
+	world_timer(&w, ASKED + SEC(80));
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 2);
+	world_close(&w);
+	ask(&w, &assumed);
+	world_timer(&w, ASKED + SEC(80));
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 1);
+	world_close(&w);
+}
+
+static void test_listed(void **state)
+{
+	const struct record_stop *stop;
+	struct world w;
+
+	ask(&w, &assumed);
+	see(&w, ASKED + 1, &P_A1, 1, LOOK_CALL_NONE);
+	see(&w, ASKED + 2, &P_A1_CHILD, P_A1.pid, LOOK_CALL_NONE);
+	end_look(&w, ASKED + 3, false);
+	see(&w, ASKED + SEC(5), &P_A1, 1, LOOK_CALL_CHILD);
+	see(&w, ASKED + SEC(5), &P_A1_CHILD, P_A1.pid, LOOK_CALL_SLEEP);
+	end_look(&w, ASKED + SEC(5), true);
+	finish(&w, ASKED + SEC(7));
+	stop = &world_record(&w, RECORD_STOP, 0)->stop;
+	assert_int_equal(stop->n_processes, 2);
+	assert_int_equal(stop->looks, 1);
+	assert_int_equal(stop->n_waited_for, 2);
+	assert_int_equal(stop->processes_gaps, 0);
+	/* Nothing of it is left for the next life. */
+	world_init(&w, ASKED + SEC(8), CG_A1, &P_A2);
+	see(&w, ASKED + SEC(9), &P_A2, 1, LOOK_CALL_SLEEP);
+	end_look(&w, ASKED + SEC(9), true);
+	world_exit(&w, ASKED + SEC(10), CG_A1, &P_A2, 0);
+	world_empty(&w, ASKED + SEC(10) + 1, CG_A1);
+	assert_int_equal(world_record(&w, RECORD_STOP, 1)->stop.looks, 0);
+	world_close(&w);
+}
+
+static void test_helpers(void **state)
+{
+	static const char *const names[] = {"tail", "nginx", NULL};
+	struct engine_config config = assumed;
+
+	for (int helper = 0; helper < 2; helper++) {
+		const struct record_stop *stop;
+		struct world w;
+
+		config.helpers = helper ? names : NULL;
+		ask(&w, &config);
+		world_tell(&w, &(struct obs){.type = OBS_EXIT,
+					     .at_ns = ASKED + SEC(1),
+					     .exit = {.id = CG_A1,
+						      .proc = P_A1_CHILD,
+						      .parent_pid = P_A1.pid,
+						      .status = 9}});
+		finish(&w, ASKED + SEC(2));
+		stop = &world_record(&w, RECORD_STOP, 0)->stop;
+		assert_int_equal(stop->cut, !helper);
+		assert_int_equal(stop->processes[1].helper, helper);
+		world_close(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a stop is looked at when it is asked for, twice until its grace period is "
+		      "over, and once after its kill",
+		      test_when),
+		CLAIM("a timer that is late looks once", test_late),
+		CLAIM("what a look finds is of that stop", test_listed),
+		CLAIM("a helper is listed, and not cut", test_helpers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
