@@ -23,6 +23,7 @@ static void see(struct world *w, uint64_t at, const struct graced_proc *proc, ui
 	world_tell(w, &(struct obs){.type = OBS_LOOK,
 				    .at_ns = at,
 				    .look = {.id = CG_A1,
+					     .begin_ns = at,
 					     .proc = *proc,
 					     .parent_pid = parent,
 					     .state = 'S',
@@ -35,7 +36,7 @@ static void end_look(struct world *w, uint64_t at, bool waits)
 {
 	world_tell(w, &(struct obs){.type = OBS_LOOKED,
 				    .at_ns = at,
-				    .looked = {.id = CG_A1, .waits = waits}});
+				    .looked = {.id = CG_A1, .begin_ns = at, .waits = waits}});
 }
 
 static void finish(struct world *w, uint64_t at)
@@ -61,7 +62,6 @@ static void test_when(void **state)
 	assert_int_equal(world_effects(&w, EFFECT_LOOK), 1);
 	assert_false(world_effect(&w, EFFECT_LOOK)->waits);
 	assert_int_equal(world_effect(&w, EFFECT_LOOK)->pid, P_A1.pid);
-	assert_string_equal(world_effect(&w, EFFECT_LOOK)->pod_uid, WORLD_UID_A);
 	for (size_t i = 0; i < LEN(want); i++) {
 		world_timer(&w, want[i].at);
 		assert_int_equal(world_effects(&w, EFFECT_LOOK), want[i].looks);
@@ -120,6 +120,27 @@ static void test_listed(void **state)
 	world_close(&w);
 }
 
+/* Its answers come when another request is open, or are of before the kill. */
+static void test_overtaken(void **state)
+{
+	const struct record_stop *stop;
+	struct world w;
+
+	ask(&w, &assumed);
+	world_tell(&w,
+		   &(struct obs){.type = OBS_LOOKED,
+				 .at_ns = ASKED + SEC(1),
+				 .looked = {.id = CG_A1, .begin_ns = ASKED - 1, .waits = true}});
+	world_managed(&w, ASKED + SEC(2), CG_A1, &P_A1, 9);
+	see(&w, ASKED + SEC(1), &P_A1, 1, LOOK_CALL_SLEEP);
+	end_look(&w, ASKED + SEC(1), true);
+	finish(&w, ASKED + SEC(3));
+	stop = &world_record(&w, RECORD_STOP, 0)->stop;
+	assert_int_equal(stop->looks, 1);
+	assert_int_equal(stop->n_waited_for, 1);
+	world_close(&w);
+}
+
 static void test_helpers(void **state)
 {
 	static const char *const names[] = {"tail", "nginx", NULL};
@@ -153,6 +174,7 @@ int main(void)
 		      test_when),
 		CLAIM("a timer that is late looks once", test_late),
 		CLAIM("what a look finds is of that stop", test_listed),
+		CLAIM("what a look finds is of when it began", test_overtaken),
 		CLAIM("a helper is listed, and not cut", test_helpers),
 	};
 

@@ -75,7 +75,9 @@ static const struct {
 	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "folio_wait_bit_common"}, WAIT_FOR_IO},
 	{{10, 1, 'D', LOOK_CALL_SYNC, .wchan = "percpu_rwsem_wait"}, WAIT_FOR_IO},
 	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "rpc_wait_bit_killable"}, WAIT_FOR_IO},
-	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "kernel_clone"}, WAIT_FOR_KERNEL},
+	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "kernel_clone"}, WAIT_FOR_TIME},
+	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "do_exit"}, WAIT_FOR_KERNEL},
+	{{10, 1, 'R', LOOK_CALL_NONE, .clients = 3}, WAIT_FOR_HANDLER},
 	{{10, 1, 'S', LOOK_CALL_WRITE, .file = "pipe:[7]"}, WAIT_FOR_READER},
 	{{10, 1, 'S', LOOK_CALL_WRITE, .file = "/dev/pts/0"}, WAIT_FOR_READER},
 	{{10, 1, 'S', LOOK_CALL_LOCK, .file = "/data/pid"}, WAIT_FOR_LOCK},
@@ -246,8 +248,8 @@ static void test_bounds(void **state)
 	struct waits *w = NULL;
 
 	for (uint32_t i = 0; i < 3 * LOOK_WAITS; i++)
-		take(&w, &(struct view){10 + i, 1, 'S', i == 40 ? LOOK_CALL_LOCK : LOOK_CALL_POLL,
-					.tid = 0});
+		take(&w, &(struct view){10 + i, i ? 10 : 1, 'S',
+					i == 40 ? LOOK_CALL_LOCK : LOOK_CALL_POLL, .tid = 0});
 	end(&w, 5 * S, &heard);
 	assert_int_equal(waits_list(w, &list), WAITS_MAX);
 	assert_int_equal(list[0].what, WAIT_FOR_LOCK);
@@ -274,6 +276,37 @@ static void test_names_nothing(void **state)
 	waits_free(w);
 }
 
+/* Brought in, it may stay as long as it likes. */
+static void test_entered(void **state)
+{
+	const struct wait *list;
+	struct waits *w = NULL;
+
+	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .tid = 0});
+	take(&w, &(struct view){20, 5, 'S', LOOK_CALL_POLL, .clients = 1});
+	take(&w, &(struct view){21, 20, 'S', LOOK_CALL_POLL, .tid = 0});
+	take(&w, &(struct view){22, 20, 'S', LOOK_CALL_LOCK, .tid = 0});
+	end(&w, 5 * S, &heard);
+	assert_int_equal(waits_list(w, &list), 2);
+	assert_int_equal(list[0].pid, 22);
+	assert_int_equal(list[1].pid, 10);
+	waits_free(w);
+}
+
+/* It may be that they wait for clients. */
+static void test_unread(void **state)
+{
+	struct waits *w = NULL;
+
+	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .clients = 1});
+	end(&w, 5 * S, &heard);
+	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .tid = 0});
+	waits_end(&w, &(struct obs_looked){.waits = true, .unread = true}, 9 * S, &heard);
+	assert_int_equal(first(w)->what, WAIT_FOR_CLIENTS);
+	assert_int_equal(first(w)->at_ns, 5 * S);
+	waits_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +326,10 @@ int main(void)
 		CLAIM("of a frozen container that is all to say", test_frozen),
 		CLAIM("a list has its bound, and what says most is in it", test_bounds),
 		CLAIM("what was not looked at is no finding", test_names_nothing),
+		CLAIM("what was brought in waits for nothing that the stop could wait for",
+		      test_entered),
+		CLAIM("where connections were not read, a sleep does not replace them",
+		      test_unread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

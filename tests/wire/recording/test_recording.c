@@ -239,13 +239,13 @@ static void test_stable_lines(void **state)
 		"\"volume\":\"s10\"}\n",
 		"{\"type\":\"shutdown_rule\",\"at_ns\":1,\"scope\":2,\"priority\":-3,\"unit\":\"u\","
 		"\"label\":\"l\"}\n",
-		"{\"type\":\"look\",\"at_ns\":1,\"id\":2,\"pid\":3,\"ns_pid\":4,\"start_ns\":5,"
+		"{\"type\":\"look\",\"at_ns\":1,\"id\":2,\"begin_ns\":20,\"pid\":3,\"ns_pid\":4,\"start_ns\":5,"
 		"\"comm\":\"s6\",\"tid\":7,\"parent_pid\":8,\"state\":83,\"cpu_ns\":9,"
 		"\"ignored\":10,\"caught\":11,\"blocked\":12,\"waits\":true,\"call\":3,"
 		"\"wchan\":\"s13\",\"file\":\"s14\",\"reader_pid\":15,\"reader_comm\":\"s16\","
 		"\"tracer_pid\":17,\"clients\":18,\"port\":19}\n",
 		"{\"type\":\"looked\",\"at_ns\":1,\"id\":2,\"begin_ns\":3,\"failed\":true,"
-		"\"more\":true,\"waits\":true,\"frozen\":true,\"throttled_ns\":4,"
+		"\"more\":true,\"waits\":true,\"unread\":true,\"frozen\":true,\"throttled_ns\":4,"
 		"\"forks_failed\":5,\"memory_stalled_ns\":6,\"io_stalled_ns\":7,"
 		"\"pids_max\":8}\n",
 		"{\"type\":\"kept\",\"at_ns\":1,\"version\":2,\"boot_id\":\"s3\","

@@ -9,6 +9,7 @@
 #include "io/loop/defer.h"
 #include "io/proc/clock.h"
 #include "io/proc/look.h"
+#include "io/proc/proc.h"
 #include "io/proc/self.h"
 
 /* What one step may take before the next process is left to the next one. */
@@ -26,10 +27,11 @@ struct job {
 	struct job *next;
 	uint64_t id, begin_ns;
 	pid_t init;
-	bool waits, in_pod, failed, more;
-	bool reads_net;
+	bool waits, failed, more, begun;
+	bool reads_net, unread;
 	struct cgfs_members *members; /* while they are listed */
 	struct look_net *net;
+	struct obs_look piped; /* the last of its threads that writes to a pipe, with its reader */
 	size_t n, at;
 	pid_t pids[LOOK_PROCESSES + 1]; /* and the parent of init, which reads what it writes */
 };
@@ -86,11 +88,14 @@ static bool holds_sockets(const struct job *job)
 /* Without time for the tables, as when a node is drained, clients are not looked for. */
 static void end_list(struct looks *looks, struct job *job)
 {
+	bool has_time = looks->net_ns < clock_boot_ns() + NET_BURST_NS * NET_SHARE;
+
 	job->members = cgfs_members_free(job->members);
-	if (job->waits && holds_sockets(job) &&
-	    looks->net_ns < clock_boot_ns() + NET_BURST_NS * NET_SHARE)
-		job->net = look_net_new();
+	if (!job->waits || !holds_sockets(job))
+		return;
+	job->net = has_time ? look_net_new() : NULL;
 	job->reads_net = job->net;
+	job->unread = !job->net;
 }
 
 static void list_members(struct looks *looks, struct job *job)
@@ -120,6 +125,7 @@ static void feed_look(struct looks *looks, const struct job *job, const struct o
 	feed_begin(&obs, OBS_LOOK);
 	obs.look = *look;
 	obs.look.id = job->id;
+	obs.look.begin_ns = job->begin_ns;
 	obs.look.waits = job->waits;
 	feed_obs(looks->feed, &obs);
 }
@@ -132,13 +138,30 @@ static size_t list_readers(struct job *job, const struct obs_look *init)
 	return job->n + (job->pids[job->n] != 0);
 }
 
+/* Threads write to one pipe, as a rule: the output of the container. */
+static void find_reader(struct job *job, size_t readers, struct obs_look *look)
+{
+	if (look->call != LOOK_CALL_WRITE || strcmp(look->file, job->piped.file) != 0) {
+		look_reader(job->pids, readers, look);
+		if (look->call == LOOK_CALL_WRITE)
+			job->piped = *look;
+		return;
+	}
+	look->reader_pid = job->piped.reader_pid;
+	memcpy(look->reader_comm, job->piped.reader_comm, sizeof(look->reader_comm));
+}
+
 static void feed_thread(struct looks *looks, struct job *job, size_t readers, pid_t pid, pid_t tid,
 			struct obs_look *look)
 {
-	if (!look_thread(pid, tid, look))
+	bool lives = look_thread(pid, tid, look);
+
+	if (!lives && tid)
 		return;
+	/* A leader that has ended stands for the threads that have not. */
+	look->state = lives ? look->state : 'Z';
 	look->reader_pid = 0;
-	look_reader(job->pids, readers, look);
+	find_reader(job, readers, look);
 	feed_look(looks, job, look);
 }
 
@@ -148,7 +171,7 @@ static void look_at(struct looks *looks, struct job *job, pid_t pid)
 	struct obs_look look;
 	size_t n, readers;
 
-	if (look_process(pid, job->id, &look) < 0)
+	if (look_process(pid, job->id, &look) < 0 || !procfs_is_process(pid, look.proc.start_ns))
 		return;
 	if (!job->waits) {
 		feed_look(looks, job, &look);
@@ -174,18 +197,35 @@ static void feed_end(struct looks *looks, const struct job *job)
 		.failed = job->failed,
 		.more = job->more,
 		.waits = job->waits,
+		.unread = job->unread,
 	};
-	if (path)
-		figures_read(looks->figures, path, job->init, job->in_pod, &obs.looked);
+	if (path && !job->failed)
+		figures_read(looks->figures, path, job->init, &obs.looked);
 	feed_obs(looks->feed, &obs);
 }
 
 /* --- their turns ------------------------------------------------------------------------------- */
 
+/* What is queued holds no descriptors. */
+static void begin_job(struct looks *looks, struct job *job)
+{
+	const char *path = engine_cgroup_path(feed_engine(looks->feed), job->id);
+
+	job->begun = true;
+	job->begin_ns = clock_boot_ns();
+	/* Elsewhere its pid is another process's. */
+	job->failed = !path || !host_in_initial_pidns() ||
+		      cgfs_members_begin(looks->cgfs, path, job->id, &job->members) < 0;
+	if (job->init && !job->failed)
+		job->pids[job->n++] = job->init;
+}
+
 /* False: it is over. */
 static bool go_on(struct looks *looks, struct job *job)
 {
-	if (job->members)
+	if (!job->begun)
+		begin_job(looks, job);
+	else if (job->members)
 		list_members(looks, job);
 	else if (job->reads_net)
 		read_net(looks, job);
@@ -238,22 +278,14 @@ static int on_turn(sd_event_source *source, void *userdata)
 
 void looks_add(struct looks *looks, const struct effect *effect)
 {
-	const char *path = engine_cgroup_path(feed_engine(looks->feed), effect->id);
 	struct job *job = looks->n < JOBS_MAX ? calloc(1, sizeof(*job)) : NULL;
 	struct queue *queue = looks->queues + effect->waits;
 
 	if (!job)
 		return;
 	job->id = effect->id;
-	job->begin_ns = clock_boot_ns();
 	job->init = (pid_t)effect->pid;
 	job->waits = effect->waits;
-	job->in_pod = effect->pod_uid[0];
-	/* Elsewhere its pid is another process's. */
-	job->failed = !path || !host_in_initial_pidns() ||
-		      cgfs_members_begin(looks->cgfs, path, job->id, &job->members) < 0;
-	if (job->init && !job->failed)
-		job->pids[job->n++] = job->init;
 	*queue->end = job;
 	queue->end = &job->next;
 	looks->n++;

@@ -138,14 +138,19 @@ static void feed_clock(struct monitor *m)
 static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct monitor *m = userdata;
+	bool seldom;
 	int r;
 
 	steps_note_delay(&m->steps, usec);
 	if (!m->paused) {
+		seldom = ++m->chores_done % LOOK_CHORES == 0;
 		feed_clock(m);
 		losses_feed(m->losses, false);
 		lookup_log_changes(m->lookup);
-		scan_find_inits(m->scan, ++m->chores_done % LOOK_CHORES == 0);
+		scan_find_inits(m->scan, seldom);
+		/* What a burst of stops took is free in the middle of the heap. */
+		if (seldom)
+			malloc_trim(0);
 	}
 	r = sd_event_source_set_time_relative(source, CHORES_US);
 	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

@@ -70,16 +70,16 @@ void stops_other_exited(struct stops *stops, const struct obs *obs)
 
 static void look_at(struct stops *stops, const struct stop *stop, bool waits)
 {
-	struct effect look = {
-		.type = EFFECT_LOOK, .id = stop->node->id, .pid = stop->init.pid, .waits = waits};
-
-	if (stop->node->pod)
-		strcpy(look.pod_uid, stop->node->pod->uid);
-	output_effect(stops->out, &look);
+	output_effect(stops->out, &(struct effect){.type = EFFECT_LOOK,
+						   .id = stop->node->id,
+						   .pid = stop->init.pid,
+						   .waits = waits});
 }
 
-void stops_look(struct stops *stops, const struct stop *stop)
+void stops_look(struct stops *stops, struct stop *stop)
 {
+	stop->waits = waits_free(stop->waits);
+	stop->looks = 0;
 	look_at(stops, stop, false);
 }
 
@@ -88,6 +88,8 @@ static uint64_t next_look_ns(const struct stop *stop)
 {
 	uint64_t grace_ns = grace_known(&stop->grace) ? stop->grace.ns : 0;
 
+	if (!stop->request.seen)
+		return 0;
 	if (stop->state == STOP_KILLED && stop->kill.seen)
 		return stop->looked_late ? 0 : stop->kill.at_ns + WAITS_KILLED_NS;
 	if (stop->state != STOP_REQUESTED)
@@ -119,29 +121,29 @@ bool stops_look_due(struct stops *stops, struct stop *stop, uint64_t now_ns)
 	return true;
 }
 
-static struct stop *stop_under_way(const struct stops *stops, uint64_t id)
+/* The stop that a look was at, which began then: not one that has ended since, or was asked anew. */
+static struct stop *stop_looked_at(const struct stops *stops, uint64_t id, uint64_t begin_ns)
 {
 	struct stop *stop = stop_in(cgmap_get(stops->map, id));
+	bool is_open = stop && stop->request.seen &&
+		       (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED);
 
-	return stop && stop->request.seen &&
-			       (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED)
-		       ? stop
-		       : NULL;
+	return is_open && begin_ns >= stop->request.at_ns ? stop : NULL;
 }
 
 int stops_on_look(struct stops *stops, const struct obs *obs)
 {
-	struct stop *stop = stop_under_way(stops, obs->look.id);
+	struct stop *stop = stop_looked_at(stops, obs->look.id, obs->look.begin_ns);
 
 	if (!stop)
 		return 0;
 	if (!obs->look.tid && obs->look.proc.pid != stop->init.pid)
-		processes_looked_at(stops->map, stop, &obs->look);
+		processes_looked_at(stop, &obs->look);
 	waits_take(&stop->waits, &obs->look);
 	return 0;
 }
 
-/* Nobody acts on its request, as far as that was observed. */
+/* Init does not act on its request, as far as that was observed. */
 static bool is_unheard(const struct stop *stop)
 {
 	enum unheard reason = stop_unheard(stop);
@@ -151,14 +153,14 @@ static bool is_unheard(const struct stop *stop)
 
 int stops_on_looked(struct stops *stops, const struct obs *obs)
 {
-	struct stop *stop = stop_under_way(stops, obs->looked.id);
+	struct stop *stop = stop_looked_at(stops, obs->looked.id, obs->looked.begin_ns);
 
 	if (!stop)
 		return 0;
 	waits_end(&stop->waits, &obs->looked, obs->at_ns,
 		  &(struct waits_stop){
 			  .init_pid = stop->init.pid,
-			  .killed = stop->state == STOP_KILLED,
+			  .killed = stop->kill.seen && obs->looked.begin_ns >= stop->kill.at_ns,
 			  .unheard = is_unheard(stop),
 			  .taken = stop->request.taken_ns,
 		  });
@@ -336,7 +338,7 @@ static uint32_t list_gaps(const struct stop *stop, bool not_empty)
 
 	if (stop->processes && stop->processes->missed)
 		ret |= 1u << LIST_GAP_MISSED;
-	if (more)
+	if (more || (stop->processes && stop->processes->more))
 		ret |= 1u << LIST_GAP_MORE;
 	if (stop->request.seen && not_empty && !looked)
 		ret |= 1u << LIST_GAP_NOT_LOOKED;

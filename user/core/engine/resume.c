@@ -364,10 +364,10 @@ static void settle_missing(struct checkpoint *c, struct stop *stop)
 static void settle_alive(struct checkpoint *c, struct stop *stop)
 {
 	stops_take_grace(c->stops, stop);
-	if (stop->state == STOP_REQUESTED) {
+	if (stop->state == STOP_REQUESTED)
 		stops_look(c->stops, stop);
+	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED)
 		stops_watch(c->stops, stop);
-	}
 	output_change(c->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
 }
 

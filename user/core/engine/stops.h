@@ -140,7 +140,7 @@ void stops_fill_members(struct stops *stops, const struct stop *stop, bool not_e
 void stops_other_signalled(struct stops *stops, const struct obs *obs);
 void stops_other_exited(struct stops *stops, const struct obs *obs);
 /* Its request is open from now on: which processes are there is looked at. */
-void stops_look(struct stops *stops, const struct stop *stop);
+void stops_look(struct stops *stops, struct stop *stop);
 /* While it is being stopped, its deadline is the request's lapse, or the next look before that. */
 void stops_watch(struct stops *stops, struct stop *stop);
 /* A look is due, and asked for. */

@@ -637,6 +637,8 @@ static void expire(struct stops *stops, struct stop *stop, uint64_t now_ns)
 		expire_exited(stops, stop, now_ns);
 	} else if (stops_look_due(stops, stop, now_ns)) {
 		stops_watch(stops, stop);
+	} else if (stop->state == STOP_REQUESTED && now_ns < stop_lapse_ns(stop)) {
+		stops_watch(stops, stop);
 	} else if (stop->state == STOP_REQUESTED) {
 		stop_lapse(stops->map, stop);
 		output_changed(stops->out, stop->node);

@@ -24,6 +24,7 @@
 
 struct obs_look {
 	uint64_t id;		 /* container */
+	uint64_t begin_ns;	 /* of the look, CLOCK_BOOTTIME */
 	struct graced_proc proc; /* start_ns is cut to the tick of /proc */
 	uint32_t tid;		 /* of another thread than the leader; 0: the leader */
 	uint32_t parent_pid;
@@ -57,8 +58,9 @@ struct obs_looked {
 	uint64_t id;	   /* container */
 	uint64_t begin_ns; /* CLOCK_BOOTTIME */
 	bool failed;	   /* its processes could not be listed */
-	bool more;	   /* there are more than LOOK_PROCESSES, or with waits, LOOK_WAITS */
+	bool more;	   /* there are more than LOOK_PROCESSES; with waits, LOOK_WAITS */
 	bool waits;
+	bool unread; /* which connections came to it was not read, for that takes time */
 	bool frozen;
 	struct look_figures figures;
 };

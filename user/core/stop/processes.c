@@ -266,12 +266,24 @@ static enum disposition disposition_by(const struct obs_look *look, uint32_t num
 	return look->caught & bit ? DISPOSITION_HANDLER : DISPOSITION_DEFAULT;
 }
 
-void processes_looked_at(struct cgmap *map, struct stop *stop, const struct obs_look *look)
+void processes_looked_at(struct stop *stop, const struct obs_look *look)
 {
-	struct process *p = want(map, stop, &look->proc);
+	struct processes *all = want_all(stop);
+	struct process *p = all ? find(all, &look->proc) : NULL;
 
+	if (!all)
+		return;
+	/* What was recorded is worth more than what only lives. */
+	if (!p && !grow(all, PROCESSES_MAX)) {
+		all->more = true;
+		return;
+	}
+	if (!p) {
+		p = all->list + all->n++;
+		*p = (struct process){.proc = look->proc};
+	}
 	/* Its end may have been recorded before the look at it was fed. */
-	if (!p || p->end_ns)
+	if (p->end_ns)
 		return;
 	p->parent_pid = look->parent_pid;
 	p->disposition = disposition_by(look, stop->request.number);

@@ -36,6 +36,7 @@ struct processes {
 	uint32_t dropped;     /* left no room in the list of this stop */
 	uint32_t dropped_cut; /* ... and were cut */
 	uint64_t dropped_ns;  /* when the last one that made way had ended, before init */
+	bool more;	      /* live than there is room for */
 	uint32_t missed;      /* as in graced_watch, at the last exit */
 	uint64_t missed_ns;   /* when that was found to have grown; 0: never */
 };
@@ -49,7 +50,7 @@ void processes_signalled(struct cgmap *map, struct stop *stop, const struct obs_
 void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exit *exit,
 		      uint64_t at_ns);
 /* It lives, in a stop that was asked for. */
-void processes_looked_at(struct cgmap *map, struct stop *stop, const struct obs_look *look);
+void processes_looked_at(struct stop *stop, const struct obs_look *look);
 void processes_oom(struct cgmap *map, struct stop *stop, const struct graced_proc *victim,
 		   enum oom_level level);
 /* How many records of them were not made by then; an exit's record says that. */

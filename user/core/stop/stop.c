@@ -138,6 +138,8 @@ void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
 	from->aside = NULL;
 	from->processes = NULL;
 	from->waits = NULL;
+	to->waits = waits_free(to->waits);
+	to->looks = 0;
 	from->state = STOP_IDLE;
 	stop_begin(map, from, &life.init, from->rank);
 	from->there = false;

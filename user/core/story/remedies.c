@@ -20,6 +20,8 @@ static bool is_oom_of_node(const struct record_stop *stop)
 	return stop->cause == CAUSE_OOM_NODE || stop->cause == CAUSE_OOM_USERSPACE;
 }
 
+#define SIGTERM_NR 15
+
 #define BY(ended) (1u << ENDED_##ended)
 
 /* Whether one was cut by one of these, and whether it had been asked. */
@@ -39,10 +41,29 @@ static bool is_slow(const struct record_stop *stop)
 	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason;
 }
 
-/* What it waited for at the last look, if that is why. */
+/* Init, all of the container, or a process that was asked to stop: what another one does is no
+ * reason for the stop to take long. */
+static bool was_asked(const struct record_stop *stop, const struct wait *w)
+{
+	const struct record_member *m = record_find_member(stop, w->pid);
+
+	return !w->pid || w->pid == stop->process.pid || (m && m->asked.number);
+}
+
+/* What it waited for at the last look that found something, if that is why. */
 static enum wait_for waits_for(const struct record_stop *stop)
 {
-	return is_slow(stop) && story_waited(stop) ? stop->waited_for[0].what : WAIT_FOR_NOTHING;
+	if (!is_slow(stop) || !story_waited(stop) || !was_asked(stop, stop->waited_for))
+		return WAIT_FOR_NOTHING;
+	return stop->waited_for[0].what;
+}
+
+/* postgres has one process for each client, and asks none of them to stop. */
+static bool waits_for_postgres(const struct record_stop *stop)
+{
+	return is_slow(stop) && story_waited(stop) && stop->stop_signal.number == SIGTERM_NR &&
+	       stop->waited_for[0].what == WAIT_FOR_CLIENTS &&
+	       strcmp(stop->waited_for[0].comm, "postgres") == 0;
 }
 
 /* With the container, or by what ends that. Where it is known what init waited for, those that
@@ -50,7 +71,9 @@ static enum wait_for waits_for(const struct record_stop *stop)
 static bool is_cut_unasked(const struct record_stop *stop)
 {
 	return has_cut(stop, false, BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME)) &&
-	       !stop->reason && waits_for(stop) == WAIT_FOR_NOTHING;
+	       !stop->reason && !waits_for_postgres(stop) &&
+	       (waits_for(stop) == WAIT_FOR_NOTHING || waits_for(stop) == WAIT_FOR_CHILD ||
+		waits_for(stop) == WAIT_FOR_TIME);
 }
 
 static bool is_cut_by_its_own(const struct record_stop *stop)
@@ -73,17 +96,24 @@ static bool is_oom_unknown(const struct record_stop *stop)
 	return stop->cause == CAUSE_OOM_UNKNOWN;
 }
 
+static bool is_in_kernel(enum wait_for what)
+{
+	return what == WAIT_FOR_IO || what == WAIT_FOR_KERNEL;
+}
+
+/* Not for a moment. */
+static bool waits_for_kernel(const struct record_stop *stop)
+{
+	return is_in_kernel(waits_for(stop)) && stop->waited_for[0].looks > 1;
+}
+
 static bool is_slow_unseen(const struct record_stop *stop)
 {
 	enum wait_for what = waits_for(stop);
 
-	return is_slow(stop) && (what == WAIT_FOR_NOTHING || what == WAIT_FOR_TIME);
-}
-
-static bool waits_for_postgres(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_CLIENTS &&
-	       strcmp(stop->waited_for[0].comm, "postgres") == 0;
+	return is_slow(stop) && !waits_for_postgres(stop) &&
+	       (what == WAIT_FOR_NOTHING || what == WAIT_FOR_TIME ||
+		(is_in_kernel(what) && !waits_for_kernel(stop)));
 }
 
 static bool waits_for_clients(const struct record_stop *stop)
@@ -93,7 +123,7 @@ static bool waits_for_clients(const struct record_stop *stop)
 
 static bool waits_for_child(const struct record_stop *stop)
 {
-	return waits_for(stop) == WAIT_FOR_CHILD;
+	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop);
 }
 
 static bool waits_for_reader(const struct record_stop *stop)
@@ -114,11 +144,6 @@ static bool waits_for_limit(const struct record_stop *stop)
 static bool waits_for_fork(const struct record_stop *stop)
 {
 	return waits_for(stop) == WAIT_FOR_FORK;
-}
-
-static bool waits_for_kernel(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_IO || waits_for(stop) == WAIT_FOR_KERNEL;
 }
 
 static bool waits_for_others(const struct record_stop *stop)
@@ -151,7 +176,8 @@ static bool is_runtime_lost(const struct record_stop *stop)
 static bool is_killed_by_other(const struct record_stop *stop)
 {
 	return is_cut_by_other(stop) ||
-	       ((stop->outcome == OUTCOME_KILLED || stop->outcome == OUTCOME_TERMINATED) &&
+	       (!stop->stop_signal.known &&
+		(stop->outcome == OUTCOME_KILLED || stop->outcome == OUTCOME_TERMINATED) &&
 		!record_may_be_terminal(stop) &&
 		(stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
 		 stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER));
@@ -180,8 +206,8 @@ static const struct remedy remedies[] = {
 	{is_oom_unknown, "Compare the memory of the container with its limit, and with the node's.",
 	 NULL},
 	{is_cut_unasked,
-	 "Have each process asked: exec the application in place of npm and sh, or an init that "
-	 "signals the whole group (tini -g, dumb-init).",
+	 "Have each process asked, and waited for: exec the application in place of npm and sh; a "
+	 "parent that stays has to pass the signal on, and to end last.",
 	 "exec-in-a-script"},
 	{is_cut_by_its_own,
 	 "It is the application that kills this process without asking: if that one has something to "
@@ -206,11 +232,11 @@ static const struct remedy remedies[] = {
 	 "waiting.",
 	 SLOW_PAGE},
 	{waits_for_lock, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
-	{waits_for_limit, "Raise that limit: it also holds for the time in which it stops.",
-	 SLOW_PAGE},
+	{waits_for_limit, "The limit applies while the container stops, too: raise it.", SLOW_PAGE},
 	{waits_for_fork, "Raise the limit of processes: what it starts to stop with counts, too.",
 	 SLOW_PAGE},
-	{waits_for_kernel, "See to the file system or device: until it answers, no signal helps.",
+	{waits_for_kernel,
+	 "See what it does in the kernel: a file system or device that does not answer, as a rule.",
 	 SLOW_PAGE},
 	{waits_for_others,
 	 "See who holds it (docker pause, a debugger, SIGSTOP): it hears nothing.", SLOW_PAGE},

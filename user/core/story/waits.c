@@ -71,11 +71,10 @@ static void add_write(struct buf *out, const struct record_stop *stop, const str
 		return;
 	buf_adds(out, ", which ");
 	if (w->peer_pid == w->pid)
-		buf_adds(out, "it reads itself");
-	else {
+		buf_adds(out, "it");
+	else
 		add_peer(out, stop, w);
-		buf_adds(out, " reads");
-	}
+	buf_adds(out, " has open for reading");
 }
 
 static void add_lock(struct buf *out, const struct record_stop *stop, const struct wait *w)

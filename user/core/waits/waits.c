@@ -99,6 +99,9 @@ static enum wait_for thread_waits(const struct obs_look *t)
 	case 'T':
 		return WAIT_FOR_CONT;
 	case 'D':
+		/* vfork(): until its child has exec'd or ended. */
+		if (strcmp(t->wchan, "kernel_clone") == 0)
+			return WAIT_FOR_TIME;
 		return does_io((enum look_call)t->call) || names_io(t->wchan) ? WAIT_FOR_IO
 									      : WAIT_FOR_KERNEL;
 	case 'S':
@@ -230,6 +233,14 @@ static bool computes(const struct seen *s, const struct waits_stop *stop, uint64
 	return s->wait.pid == stop->init_pid && stop->taken && (s->runs || used);
 }
 
+/* What was brought in, as by docker exec, is nobody's to wait for. */
+static bool is_below(const struct waits *w, const struct seen *s, uint32_t init_pid)
+{
+	for (size_t depth = 0; s && s->wait.pid != init_pid && depth <= w->n_seen; depth++)
+		s = find(w, s->parent_pid);
+	return s && s->wait.pid == init_pid;
+}
+
 /* Leaves in the wait what belongs to its kind. */
 static void judge(const struct waits *w, struct seen *s, const struct waits_stop *stop,
 		  uint64_t since_ns)
@@ -238,24 +249,29 @@ static void judge(const struct waits *w, struct seen *s, const struct waits_stop
 	struct wait *wait = &s->wait;
 
 	wait->count = 0;
+	if (!clients)
+		wait->port = 0;
 	if (wait->what != WAIT_FOR_NOTHING && wait->what < WAIT_FOR_CLIENTS)
 		return;
 	/* What sleeps for its clients, its children or a timer does so also where nobody heard the
 	 * request, and is about to end where it was killed. */
-	if (stop->unheard || stop->killed) {
+	if (stop->unheard || stop->killed || !is_below(w, s, stop->init_pid)) {
 		wait->what = WAIT_FOR_NOTHING;
 		return;
 	}
 	children = count_children(w, wait);
-	if (clients) {
+	/* It has clients whether it waits for them or not. */
+	if (computes(s, stop, since_ns)) {
+		wait->what = WAIT_FOR_HANDLER;
+		wait->peer_pid = 0;
+		wait->time_ns = s->before_ns ? grown(s->cpu_ns, s->before_ns) : 0;
+	} else if (clients) {
 		wait->what = WAIT_FOR_CLIENTS;
 		wait->count = clients;
+		wait->peer_pid = 0;
 	} else if (children) {
 		wait->what = WAIT_FOR_CHILD;
 		wait->count = children;
-	} else if (computes(s, stop, since_ns)) {
-		wait->what = WAIT_FOR_HANDLER;
-		wait->time_ns = s->before_ns ? grown(s->cpu_ns, s->before_ns) : 0;
 	}
 }
 
@@ -333,6 +349,15 @@ static void forget_ended(struct waits *w)
 	w->n_seen = n;
 }
 
+static bool is_worth_saying(const struct obs_looked *looked, enum wait_for what)
+{
+	/* Each of them is, and that is all to say. */
+	if (looked->frozen)
+		return false;
+	/* These may wait for a client. */
+	return !looked->unread || (what != WAIT_FOR_CHILD && what != WAIT_FOR_TIME);
+}
+
 static void list_all(struct waits *w, const struct obs_looked *looked, uint64_t at_ns,
 		     const struct waits_stop *stop)
 {
@@ -346,8 +371,7 @@ static void list_all(struct waits *w, const struct obs_looked *looked, uint64_t 
 		if (!w->seen[i].now)
 			continue;
 		judge(w, w->seen + i, stop, at_ns - w->before_ns);
-		/* Each of them is, and that is all to say. */
-		if (!looked->frozen)
+		if (is_worth_saying(looked, w->seen[i].wait.what))
 			list(w, &w->seen[i].wait);
 	}
 	if (!w->n) {
@@ -369,17 +393,17 @@ void waits_end(struct waits **waits, const struct obs_looked *looked, uint64_t a
 	if (!w)
 		return;
 	w->looked |= !looked->failed;
-	w->more |= looked->more;
+	w->more |= looked->more && !looked->waits;
 	if (!w->base_ns && !looked->failed) {
 		w->base_ns = at_ns;
 		w->base = looked->figures;
 	}
-	if (looked->waits) {
+	if (looked->waits && !looked->failed) {
 		w->looks++;
 		list_all(w, looked, at_ns, stop);
 		forget_ended(w);
+		w->before_ns = at_ns;
 	}
-	w->before_ns = at_ns;
 }
 
 uint32_t waits_looks(const struct waits *waits)

@@ -40,7 +40,7 @@ struct wait {
 struct waits_stop {
 	uint32_t init_pid;
 	bool killed;
-	bool unheard; /* nobody acts on the request, and so nobody waits for anything */
+	bool unheard; /* init does not act on the request */
 	bool taken;   /* it took it by a handler */
 };
 

@@ -115,38 +115,31 @@ static bool is_frozen(const struct spot *spot)
 
 	if (spot->place->unified)
 		return read_key(spot, "cgroup.events", "frozen");
-	return read_text(spot, "freezer.state", text) && strncmp(text, "FROZEN", 6) == 0;
+	return read_text(spot, "freezer.state", text) && strncmp(text, "THAWED", 6) != 0;
 }
 
 static void read_forks(const struct spot *spot, struct look_figures *ret)
 {
-	uint64_t failed = read_key(spot, "pids.events", "max");
-
-	if (failed >= ret->forks_failed) {
-		ret->forks_failed = failed;
-		ret->pids_max = read_limit(spot, "pids.max");
-	}
+	ret->forks_failed = read_key(spot, "pids.events", "max");
+	ret->pids_max = read_limit(spot, "pids.max");
 }
 
 static void read_spot(const struct spot *spot, enum controller of, struct obs_looked *ret)
 {
 	struct look_figures *f = &ret->figures;
-	uint64_t ns;
 
 	switch (of) {
 	case CPU:
-		ns = read_throttled_ns(spot);
-		f->throttled_ns = ns > f->throttled_ns ? ns : f->throttled_ns;
+		f->throttled_ns = read_throttled_ns(spot);
 		break;
 	case PIDS:
 		read_forks(spot, f);
 		break;
 	case MEMORY:
-		f->memory_stalled_ns =
-			f->memory_stalled_ns ?: read_stalled_ns(spot, "memory.pressure");
+		f->memory_stalled_ns = read_stalled_ns(spot, "memory.pressure");
 		break;
 	case IO:
-		f->io_stalled_ns = f->io_stalled_ns ?: read_stalled_ns(spot, "io.pressure");
+		f->io_stalled_ns = read_stalled_ns(spot, "io.pressure");
 		break;
 	default:
 		ret->frozen |= is_frozen(spot);
@@ -179,18 +172,12 @@ static bool find_spot(const struct place *place, enum controller of, const char 
 	return true;
 }
 
-void figures_read(const struct figures *figures, const char *path, pid_t init, bool in_pod,
+void figures_read(const struct figures *figures, const char *path, pid_t init,
 		  struct obs_looked *ret)
 {
 	struct spot spot;
 
-	for (int i = 0; i < CONTROLLERS; i++) {
-		if (!find_spot(figures->of + i, (enum controller)i, path, init, &spot))
-			continue;
-		read_spot(&spot, (enum controller)i, ret);
-		if (!in_pod)
-			continue;
-		*strrchr(spot.dir, '/') = '\0';
-		read_spot(&spot, (enum controller)i, ret);
-	}
+	for (int i = 0; i < CONTROLLERS; i++)
+		if (find_spot(figures->of + i, (enum controller)i, path, init, &spot))
+			read_spot(&spot, (enum controller)i, ret);
 }

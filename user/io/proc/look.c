@@ -18,6 +18,7 @@
 #define FILES_MAX	256
 /* Lines of a table of sockets, and connections that are kept. */
 #define LINES_MAX	65536
+#define STEP_LINES	500
 #define CLIENTS_MAX	4096
 /* Ports from there on are given to sockets that connect (net.ipv4.ip_local_port_range). */
 #define FIRST_EPHEMERAL 32768
@@ -25,11 +26,14 @@
 struct client {
 	uint64_t inode;
 	uint32_t port;
-	bool sure; /* it is known to be one without a port that is listened at */
+	uint32_t pid; /* it was counted for that process */
+	bool sure;    /* it is known to be one without a port that is listened at */
 };
 
 struct look_net {
 	unsigned int read; /* how many tables */
+	FILE *file;	   /* the one that is being read */
+	int lines;	   /* of it */
 	size_t n;
 	struct client clients[CLIENTS_MAX];
 	bool listens[UINT16_MAX + 1];
@@ -56,7 +60,7 @@ static void take_socket(struct look_net *net, const struct net_socket *s)
 		net->clients[net->n++] = (struct client){
 			.inode = s->inode,
 			.port = s->port & UINT16_MAX,
-			.sure = s->port < FIRST_EPHEMERAL,
+			.sure = s->port < FIRST_EPHEMERAL && (!s->port || s->to > s->port),
 		};
 }
 
@@ -84,17 +88,36 @@ struct look_net *look_net_new(void)
 	return calloc(1, sizeof(struct look_net));
 }
 
-bool look_net_step(struct look_net *net, pid_t pid)
+/* False: the table ends. */
+static bool read_lines(struct look_net *net)
 {
-	_cleanup_(cleanup_fclose) FILE *file = NULL;
 	struct net_socket s;
 	char line[512];
 
-	snprintf(line, sizeof(line), "/proc/%d/net/%s", pid, tables[net->read].name);
-	file = fopen(line, "re");
-	for (int i = 0; file && i < LINES_MAX && fgets(line, sizeof(line), file); i++)
+	for (int i = 0; i < STEP_LINES; i++) {
+		if (!net->file || net->lines++ == LINES_MAX ||
+		    !fgets(line, sizeof(line), net->file))
+			return false;
 		if (tables[net->read].parse(line, &s))
 			take_socket(net, &s);
+	}
+	return true;
+}
+
+bool look_net_step(struct look_net *net, pid_t pid)
+{
+	char path[64];
+
+	if (!net->file) {
+		snprintf(path, sizeof(path), "/proc/%d/net/%s", pid, tables[net->read].name);
+		net->file = fopen(path, "re");
+		net->lines = 0;
+	}
+	if (read_lines(net))
+		return true;
+	if (net->file)
+		fclose(net->file);
+	net->file = NULL;
 	if (++net->read < TABLES)
 		return true;
 	sort_out(net);
@@ -103,6 +126,8 @@ bool look_net_step(struct look_net *net, pid_t pid)
 
 struct look_net *look_net_free(struct look_net *net)
 {
+	if (net && net->file)
+		fclose(net->file);
 	free(net);
 	return NULL;
 }
@@ -149,28 +174,31 @@ bool look_has_socket(pid_t pid)
 }
 
 struct client_search {
-	const struct look_net *net;
+	struct look_net *net;
 	struct obs_look *look;
 };
 
 static bool count_client(void *userdata, int files, const char *number, const char *target)
 {
 	struct client_search *search = userdata;
-	const struct look_net *net = search->net;
-	struct client key = {};
-	const struct client *found;
+	struct look_net *net = search->net;
+	struct client key = {}, *found;
 
 	(void)files;
 	(void)number;
 	if (sscanf(target, "socket:[%" SCNu64 "]", &key.inode) != 1)
 		return true;
 	found = bsearch(&key, net->clients, net->n, sizeof(key), by_inode);
-	if (found && !search->look->clients++)
+	/* It may have several descriptors. */
+	if (!found || found->pid == search->look->proc.pid)
+		return true;
+	found->pid = search->look->proc.pid;
+	if (!search->look->clients++)
 		search->look->port = found->port;
 	return true;
 }
 
-void look_clients(const struct look_net *net, struct obs_look *look)
+void look_clients(struct look_net *net, struct obs_look *look)
 {
 	struct client_search search = {net, look};
 
@@ -234,12 +262,12 @@ void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
 
 /* --- processes and threads --------------------------------------------------------------------- */
 
-static int read_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
+static int read_stat(const char *dir, struct procfs_stat *ret)
 {
-	char path[64], text[2048];
+	char path[96], text[2048];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	snprintf(path, sizeof(path), "%s/stat", dir);
 	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
 	return n < 0 ? (int)n : procfs_parse_stat(text, (size_t)n, ret);
 }
@@ -256,10 +284,12 @@ int look_process(pid_t pid, uint64_t cgroup_id, struct obs_look *ret)
 	struct procfs_proc proc;
 	struct procfs_stat stat;
 	int r = procfs_read(pid, cgroup_id, &proc);
+	char dir[64];
 
 	if (r < 0)
 		return r;
-	if (proc.exiting || procfs_sig_status(pid, &status) < 0 || read_stat(pid, pid, &stat) < 0)
+	snprintf(dir, sizeof(dir), "/proc/%d", pid);
+	if (proc.exiting || procfs_sig_status(pid, &status) < 0 || read_stat(dir, &stat) < 0)
 		return -ESRCH;
 	*ret = (struct obs_look){
 		.proc = proc.proc,
@@ -321,7 +351,7 @@ bool look_thread(pid_t pid, pid_t tid, struct obs_look *ret)
 	ssize_t n;
 
 	snprintf(dir, sizeof(dir), "/proc/%d/task/%d", pid, tid ? tid : pid);
-	if (read_stat(pid, tid ? tid : pid, &stat) < 0 || has_ended(&stat))
+	if (read_stat(dir, &stat) < 0 || has_ended(&stat))
 		return false;
 	ret->tid = (uint32_t)tid;
 	ret->state = (unsigned char)stat.state;
@@ -329,6 +359,10 @@ bool look_thread(pid_t pid, pid_t tid, struct obs_look *ret)
 	ret->file[0] = '\0';
 	read_wchan(dir, ret->wchan);
 	ret->tracer_pid = stat.state == 't' ? read_tracer(dir) : 0;
+	/* For that file the kernel waits until an exec is over, which may close files of a file
+	 * system that does not answer. */
+	if (stat.state == 'D')
+		return true;
 	snprintf(path, sizeof(path), "%s/syscall", dir);
 	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
 	if (n < 0 || procsig_parse_call(text, (size_t)n, &call) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the processes of a container wait for, as /proc shows it. Nothing here waits for a process,
- * for the memory of one or for a file system: of a file only the name is read.
+ * What the processes of a container wait for, as /proc shows it. No file system is asked: of a file
+ * only the name is read; and of a process in uninterruptible sleep, what it does not have to be
+ * waited for.
  */
 #ifndef IO_PROC_LOOK_H
 #define IO_PROC_LOOK_H
@@ -12,14 +13,14 @@
 #include "core/facts/look.h"
 
 /*
- * The connections that came to the sockets of a net namespace. Each of its tables is a step: the
- * kernel walks all connections of the host for one, which takes 5 ms and more.
+ * The connections that came to the sockets of a net namespace, read step by step: the kernel walks
+ * all connections of the host for a table, which takes 5 ms and more.
  */
 struct look_net;
 
 /* NULL: out of memory. */
 struct look_net *look_net_new(void);
-/* Reads the next table of the namespace of pid. False: all were read. */
+/* Reads on in the tables of the namespace of pid. False: all were read. */
 bool look_net_step(struct look_net *net, pid_t pid);
 struct look_net *look_net_free(struct look_net *net);
 
@@ -38,7 +39,7 @@ size_t look_threads(pid_t pid, pid_t ret[static LOOK_THREADS]);
 bool look_has_socket(pid_t pid);
 
 /* The connections that it holds, as far as its first files show. */
-void look_clients(const struct look_net *net, struct obs_look *look);
+void look_clients(struct look_net *net, struct obs_look *look);
 
 /* Which of these processes reads the pipe that it writes to. */
 void look_reader(const pid_t *pids, size_t n, struct obs_look *look);

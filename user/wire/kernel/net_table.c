@@ -15,17 +15,18 @@
 /* "0: 0100007F:1F90 0200007F:C350 01 TX:RX TR:WHEN RETRANSMITS UID TIMEOUT INODE ..." */
 bool net_parse_tcp(const char *line, struct net_socket *ret)
 {
-	unsigned int port, state;
+	unsigned int port, to, state;
 	uint64_t inode;
 
 	if (sscanf(line,
-		   " %*u: %*32[0-9A-F]:%4x %*32[0-9A-F]:%*4x %2x %*8x:%*8x %*2x:%*8x %*8x %*u %*u "
+		   " %*u: %*32[0-9A-F]:%4x %*32[0-9A-F]:%4x %2x %*8x:%*8x %*2x:%*8x %*8x %*u %*u "
 		   "%" SCNu64,
-		   &port, &state, &inode) != 3)
+		   &port, &to, &state, &inode) != 4)
 		return false;
 	*ret = (struct net_socket){
 		.inode = inode,
 		.port = port,
+		.to = to,
 		.listens = state == STATE_LISTEN,
 		.is_established = state == STATE_ESTABLISHED,
 	};
@@ -47,7 +48,8 @@ bool net_parse_unix(const char *line, struct net_socket *ret)
 		.inode = inode,
 		.listens = flags & UNIX_LISTENS,
 		.is_established = state == UNIX_CONNECTED,
-		.is_accepted = n == 5,
+		/* Clients may have abstract names of their own. */
+		.is_accepted = n == 5 && name == '/',
 	};
 	return true;
 }

@@ -12,7 +12,7 @@
 
 struct net_socket {
 	uint64_t inode;	     /* as in the link socket:[INODE] in /proc/PID/fd */
-	uint32_t port;	     /* local; 0: it has none */
+	uint32_t port, to;   /* local and of the other end; 0: it has none */
 	bool listens;	     /* for TCP */
 	bool is_established; /* both ends are there */
 	bool is_accepted;    /* UNIX: it has a name, which is that of the one that listens */

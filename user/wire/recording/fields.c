@@ -128,6 +128,7 @@ static const struct rec_field PROBE[] = {
 
 static const struct rec_field LOOK[] = {
 	UINT("id", look.id),
+	UINT("begin_ns", look.begin_ns),
 	PROC("", look.proc),
 	UINT("tid", look.tid),
 	UINT("parent_pid", look.parent_pid),
@@ -153,6 +154,7 @@ static const struct rec_field LOOKED[] = {
 	BOOL("failed", looked.failed),
 	BOOL("more", looked.more),
 	BOOL("waits", looked.waits),
+	BOOL("unread", looked.unread),
 	BOOL("frozen", looked.frozen),
 	UINT("throttled_ns", looked.figures.throttled_ns),
 	UINT("forks_failed", looked.figures.forks_failed),
