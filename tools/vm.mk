@@ -36,19 +36,21 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
 	$(BUILD)/tests/runtime/all
 
-VM_SCRIPTS := run events status proof shutdown volumes manage account
+VM_SCRIPTS := run shutdown account manage volumes status events proof
 
 vm-deps: deps
 	@tools/deps install vm
 
 # A node with a real kubelet, shutdowns of one, by the kubelet and by graced, and what is reported of it
-# after it went down or was lost. Emulated, it needs both CPUs. What the scripts have in common is made
-# first: with LANES=2 two of them run at a time, for a machine that does nothing else. Some alone:
-# make check-vm VM_SCRIPTS=shutdown
+# after it went down or was lost. What the scripts have in common is made first. A machine computes on one
+# CPU, and waits for a third of its time, so LANES of them run at a time [one more than there are CPUs, where
+# each can have 4 GiB], the longest first. Some alone: make check-vm VM_SCRIPTS=shutdown
+VM_LANES = $(shell n=$$(($$(nproc) + 1)) m=$$(awk '/^MemAvailable/ { print int($$2 / 4194304) }' /proc/meminfo); \
+	echo $$((m < 1 ? 1 : m < n ? m : n)))
 check-vm: vm-deps
 	$(Q)$(MAKE) -s --no-print-directory vm-programs
 	@tools/vm/etcd >/dev/null && tools/vm/image bookworm node >/dev/null && tools/vm/kubernetes >/dev/null
-	@BUILD='$(BUILD)' LANES='$(LANES)' tests/vm/all $(VM_SCRIPTS)
+	@BUILD='$(BUILD)' LANES='$(or $(LANES),$(VM_LANES))' tests/vm/all $(VM_SCRIPTS)
 
 # By hand: the alerts over restarts of a node, the Debian package from installation to purge, the Helm
 # chart on a cluster, a StatefulSet's pod with the real controllers, machines with Docker and Podman,
