@@ -247,6 +247,8 @@ done <<-'END'
 	!web|'!web' is no name
 	a -- sleep 5|'a' stands before the --
 	-s TERM,INT -- sleep 5|--signal wants one signal
+	-s STOP -- sleep 5|SIGKILL and SIGSTOP ask nothing
+	-s KILL -- sleep 5|SIGKILL and SIGSTOP ask nothing
 	-o xml -- sleep 5|--output wants table, json, junit or github
 	--ready-port 70000 -- sleep 5|a port from 1 to 65535
 	--grace 0s -- sleep 5|--grace wants

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced try: would it stop well? */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +66,9 @@ static int check(const struct options *o, int argc, char **argv, int command)
 		return say_usage("try", "'%s' stands before the --", argv[o->first]);
 	if (o->filter.sigmask & (o->filter.sigmask - 1))
 		return say_usage("try", "--signal wants one signal, the one that asks to stop");
+	if (o->filter.sigmask & (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1)))
+		return say_usage("try",
+				 "SIGKILL and SIGSTOP ask nothing: no program can handle them");
 	return check_use(o, command);
 }
 

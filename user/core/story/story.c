@@ -390,7 +390,9 @@ static void add_by_itself(struct buf *out, const struct record_stop *stop)
 		buf_adds(out,
 			 ", as timeout does when its time is over; no request to stop was seen");
 	else
-		buf_adds(out, " by itself; no request to stop was seen");
+		/* One from inside that it did not hear is no request. */
+		buf_printf(out, " by itself; no request to stop%s was seen",
+			   stop->deaf ? " from outside" : "");
 }
 
 static void add_unseen(struct buf *out, const struct record_stop *stop)
