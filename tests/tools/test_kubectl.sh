@@ -295,7 +295,7 @@ bad=0
 kg report -n none --since 2026-11-01
 [[ $rc == 1 ]] && one_line "$err" && says "there is no record of" || bad=1
 kg audit -n none
-[[ $rc == 1 ]] && one_line "$err" && grep -q 'no container' "$err" || bad=1
+[[ $rc == 1 ]] && one_line "$err" && grep -Eq 'no (such )?container' "$err" || bad=1
 kg pods -A --control.socket "$tmp/none"
 [[ $rc == 3 && $(lines "$err") == 3 ]] && says "node-1: graced: no daemon answers" || bad=1
 printf 'printf "POD  VERDICT\\na/b  deaf\\n\\nno-handler\\n  do this\\n"; (exit 1)\n' >"$CLUSTER/node-2.sh"
