@@ -73,7 +73,7 @@ static const struct {
 	{{10, 1, 't', LOOK_CALL_POLL, .wchan = "ptrace_stop"}, WAIT_FOR_TRACER},
 	{{10, 1, 'T', LOOK_CALL_POLL, .tid = 0}, WAIT_FOR_CONT},
 	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "folio_wait_bit_common"}, WAIT_FOR_IO},
-	{{10, 1, 'D', LOOK_CALL_SYNC, .wchan = "percpu_rwsem_wait"}, WAIT_FOR_IO},
+	{{10, 1, 'D', LOOK_CALL_NONE, .wchan = "percpu_rwsem_wait"}, WAIT_FOR_KERNEL},
 	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "rpc_wait_bit_killable"}, WAIT_FOR_IO},
 	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "kernel_clone"}, WAIT_FOR_TIME},
 	{{10, 1, 'D', LOOK_CALL_OTHER, .wchan = "do_exit"}, WAIT_FOR_KERNEL},
@@ -115,7 +115,7 @@ static void test_unheard(void **state)
 
 		take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .clients = 2});
 		take(&w, &(struct view){11, 10, 'S', LOOK_CALL_SLEEP, .tid = 0});
-		take(&w, &(struct view){12, 10, 'D', LOOK_CALL_SYNC, .tid = 0});
+		take(&w, &(struct view){12, 10, 'D', LOOK_CALL_NONE, .wchan = "nfs_wait"});
 		end(&w, 5 * S, stops + i);
 		assert_int_equal(first(w)->what, WAIT_FOR_IO);
 		assert_int_equal(first(w)->pid, 12);

@@ -174,7 +174,7 @@ static int print_named(const struct search *s)
 
 /* --- a list to choose from --------------------------------------------------------------------- */
 
-/* 0: none of them is meant any more; -1: what was typed is no number of the list. */
+/* 0: the person ends the choice; -1: what was typed is not in the list. */
 static long read_choice(size_t n)
 {
 	char line[32], *end;

@@ -134,12 +134,12 @@ static int by_rank(const void *a, const void *b)
 int whynow_print_running(struct whynow *now)
 {
 	bool json = now->why->options->json;
-	size_t told = json || now->n <= TOLD_MAX ? now->n : TOLD_MAX;
+	size_t shown = json || now->n <= TOLD_MAX ? now->n : TOLD_MAX;
 	int r = 0;
 
-	if (now->n > told)
+	if (now->n > shown)
 		qsort(now->records, now->n, sizeof(*now->records), by_rank);
-	for (size_t i = 0; r >= 0 && i < told; i++) {
+	for (size_t i = 0; r >= 0 && i < shown; i++) {
 		struct story story;
 
 		if (i && !json)
@@ -147,9 +147,9 @@ int whynow_print_running(struct whynow *now)
 		story_of_running(&story, now->records + i, now->why->pid, now->daemon);
 		r = why_print(now->why, &story);
 	}
-	if (r >= 0 && now->n > told)
+	if (r >= 0 && now->n > shown)
 		printf("\n%zu more containers of that name run: graced audit lists them.\n",
-		       now->n - told);
+		       now->n - shown);
 	return r < 0 ? r : (int)now->n;
 }
 

@@ -54,7 +54,7 @@ static void add_io(struct buf *out, const struct record_stop *stop, const struct
 		phrase_add_time(out, 0, w->time_ns);
 		return;
 	}
-	add_file(out, " waited in the kernel for ", w);
+	buf_adds(out, " waited in the kernel for a file or a device");
 	add_where(out, w);
 }
 

@@ -80,11 +80,6 @@ static bool names_io(const char *wchan)
 	return false;
 }
 
-static bool does_io(enum look_call call)
-{
-	return call == LOOK_CALL_READ || call == LOOK_CALL_WRITE || call == LOOK_CALL_SYNC;
-}
-
 static bool is_of_pipe_or_socket(const char *file)
 {
 	return strncmp(file, "pipe:", 5) == 0 || strncmp(file, "socket:", 7) == 0;
@@ -102,8 +97,7 @@ static enum wait_for thread_waits(const struct obs_look *t)
 		/* vfork(): until its child has exec'd or ended. */
 		if (strcmp(t->wchan, "kernel_clone") == 0)
 			return WAIT_FOR_TIME;
-		return does_io((enum look_call)t->call) || names_io(t->wchan) ? WAIT_FOR_IO
-									      : WAIT_FOR_KERNEL;
+		return names_io(t->wchan) ? WAIT_FOR_IO : WAIT_FOR_KERNEL;
 	case 'S':
 		break;
 	default:
