@@ -30,6 +30,7 @@ struct wrapped {
 	int signal;	   /* 0: SIGTERM */
 	unsigned int ends; /* at most so many seconds are waited for its end; 0: it ends */
 	const char *needs; /* a program of this host; NULL: none */
+	bool ready;	   /* the application makes /tmp/ready when it has its handlers */
 };
 
 static char packages[HIER_PATH_MAX];
@@ -88,24 +89,34 @@ static void run(struct page *page)
 
 /* --- a play --- */
 
+static bool is_ready(const struct wrapped *w, const struct box *box)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/root/tmp/ready", (unsigned int)box->init_pid);
+	return !w->ready || access(path, F_OK) == 0;
+}
+
 static json_t *await_audit(const struct wrapped *w, struct box *box)
 {
 	uint64_t until = page_clock_ns() + PATIENCE_NS / 4;
 	char fates[512] = "";
 	json_t *rec = NULL;
+	bool ready;
 	char *text;
 
 	do {
 		struct pollfd end = {.fd = box->proc.pidfd, .events = POLLIN};
 
 		json_decref(rec);
+		ready = is_ready(w, box);
 		if (poll(&end, 1, 100) == 1)
 			fail_msg("%s: it ended too early", w->script);
 		rec = audited_any_by(box, w->signal);
 		if (rec)
 			fates_of(rec, fates, sizeof(fates));
-	} while (strcmp(fates, w->fates) != 0 && page_clock_ns() < until);
-	if (!strcmp(fates, w->fates))
+	} while ((!ready || strcmp(fates, w->fates) != 0) && page_clock_ns() < until);
+	if (ready && !strcmp(fates, w->fates))
 		return rec;
 	text = rec ? json_dumps(rec, JSON_INDENT(1)) : NULL;
 	fprintf(stderr, "%s\n", text ? text : "no audit");
@@ -219,7 +230,7 @@ static void supervisors(void **state)
 	" >package.json; "
 #define SCRIPT(take)                                                                   \
 	"printf 'process.on(\"SIGTERM\",()=>" take ");process.on(\"SIGINT\",()=>" take \
-	");setInterval(()=>{},1000)' >app.js; "
+	");setInterval(()=>{},1000);require(\"fs\").writeFileSync(\"/tmp/ready\",\"\")' >app.js; "
 
 static void those_of_node(void **state)
 {
@@ -232,13 +243,13 @@ static void those_of_node(void **state)
 		{PACKAGE "exec yarn run two", .fates = "receives receives", .needs = NODE},
 		{PACKAGE "exec pnpm run one", .fates = "receives receives unknown", .needs = NODE},
 		{PACKAGE "exec pnpm run two", .fates = "receives receives", .needs = NODE},
-		{SCRIPT("0") "exec pm2-runtime app.js", .fates = "receives receives",
-		 .needs = NODE},
+		{SCRIPT("0") "exec pm2-runtime app.js", .fates = "receives receives", .needs = NODE,
+		 .ready = true},
 		{"export PM2_KILL_TIMEOUT=9000; " SCRIPT(
 			 "setTimeout(process.exit,2000)") "exec pm2-runtime app.js",
-		 .fates = "receives receives", .needs = NODE},
+		 .fates = "receives receives", .needs = NODE, .ready = true},
 		{SCRIPT("process.exit()") "exec nodemon app.js", .fates = "receives receives",
-		 .needs = NODE},
+		 .needs = NODE, .ready = true},
 	};
 
 	play(state, rows, LEN(rows));

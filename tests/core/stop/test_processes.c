@@ -5,43 +5,14 @@
 
 #include <string.h>
 
-#include "lib/engine/stop_bench.h"
-
-#define INIT	  50
-#define NONE	  0
-#define CODE(n)	  ((uint32_t)(n) << 8)
-#define AT(tenth) (SEC(100) + MSEC(100) * (uint64_t)(tenth))
-
-static struct graced_proc proc_of(uint32_t pid)
-{
-	return (struct graced_proc){
-		.pid = pid, .ns_pid = pid - INIT + 1, .start_ns = pid, .comm = "app"};
-}
-
-/* A container whose init is of pid INIT. */
-static void open_bench(struct bench *b, enum stop_state state)
-{
-	bench_open(b, state);
-	b->stop->init = proc_of(INIT);
-}
-
-static void signal_to(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig,
-		      enum relation from)
-{
-	const struct obs_signal obs = {
-		.sig = sig, .flags = GRACED_SIG_DFL, .target = proc_of(pid), .sender = P_SHELL};
-	struct sender sender = {.relation = from, .kind = SENDER_HOST};
-
-	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
-	sender_done(&b->map, &sender);
-}
+#include "lib/engine/processes_bench.h"
 
 static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from,
 			uint32_t flags)
 {
-	struct graced_proc by = proc_of(from);
+	struct graced_proc by = bench_proc(from);
 	const struct obs_signal obs = {
-		.sig = sig, .flags = flags, .target = proc_of(pid), .sender = by};
+		.sig = sig, .flags = flags, .target = bench_proc(pid), .sender = by};
 	struct sender sender = {.relation = from == pid ? RELATION_SELF : RELATION_SAME_CONTAINER,
 				.kind = SENDER_CONTAINER,
 				.proc = by};
@@ -49,21 +20,6 @@ static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t 
 	sender.proc.watch_id = 0;
 	processes_signalled(&b->map, b->stop, &obs, at_ns, sig == 15, &sender);
 	sender_done(&b->map, &sender);
-}
-
-static void ends(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t parent, uint32_t status)
-{
-	const struct obs_exit obs = {.proc = proc_of(pid), .parent_pid = parent, .status = status};
-
-	processes_exited(&b->map, b->stop, &obs, at_ns);
-}
-
-static void init_ends(struct bench *b, uint64_t at_ns, uint32_t status)
-{
-	const struct obs_exit obs = {.proc = proc_of(INIT), .status = status};
-
-	assert_true(stop_advance(b->stop, STOP_EV_EXIT));
-	stop_exited(b->stop, &obs, at_ns);
 }
 
 static struct outcome_verdict verdict_of(const struct bench *b)
@@ -77,7 +33,7 @@ static struct outcome_verdict verdict_of(const struct bench *b)
 /* What a process of the name "timeout" has for its name until it ends. */
 static void ends_as_timeout(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t status)
 {
-	struct obs_exit obs = {.proc = proc_of(pid), .parent_pid = INIT, .status = status};
+	struct obs_exit obs = {.proc = bench_proc(pid), .parent_pid = INIT, .status = status};
 
 	strcpy(obs.proc.comm, "timeout");
 	if (pid == INIT) {
@@ -117,9 +73,9 @@ static void test_passed_on(void **state)
 		bool sure;
 
 		print_message("%s\n", want[i].what);
-		open_bench(&b, STOP_RUNNING);
-		ends(&b, AT(0), INIT + 1, want[i].parent, want[i].childs);
-		init_ends(&b, AT(want[i].later), want[i].inits);
+		bench_open_init(&b, STOP_RUNNING);
+		bench_ends(&b, AT(0), INIT + 1, want[i].parent, want[i].childs);
+		bench_init_ends(&b, AT(want[i].later), want[i].inits);
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
 		/* Init may have chosen the code itself. */
 		assert_int_equal(sure, !want[i].passed || want[i].childs & 0x7f);
@@ -135,10 +91,10 @@ static void test_through_others(void **state)
 	struct bench b;
 	bool sure;
 
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 2, INIT + 1, 9);
-	ends(&b, AT(1), INIT + 1, INIT, CODE(137));
-	init_ends(&b, AT(2), CODE(137));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_ends(&b, AT(0), INIT + 2, INIT + 1, 9);
+	bench_ends(&b, AT(1), INIT + 1, INIT, CODE(137));
+	bench_init_ends(&b, AT(2), CODE(137));
 	via = processes_via(b.stop, &sure);
 	assert_non_null(via);
 	assert_int_equal(via->proc.pid, INIT + 2);
@@ -152,18 +108,18 @@ static void test_late(void **state)
 	struct bench b;
 	bool sure;
 
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 1, INIT, 9);
-	init_ends(&b, AT(11), CODE(137));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
+	bench_init_ends(&b, AT(11), CODE(137));
 	assert_non_null(processes_via(b.stop, &sure));
 	assert_false(sure);
 	assert_true(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
 	bench_close(&b);
 	/* What was so before says nothing of the last one. */
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 1, INIT, 9);
-	ends(&b, AT(100), INIT + 2, INIT, 9);
-	init_ends(&b, AT(101), CODE(137));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
+	bench_ends(&b, AT(100), INIT + 2, INIT, 9);
+	bench_init_ends(&b, AT(101), CODE(137));
 	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
 	assert_true(sure);
 	bench_close(&b);
@@ -174,10 +130,10 @@ static void test_not_sure(void **state)
 	struct bench b;
 	bool sure;
 
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 1, INIT, 9);
-	ends(&b, AT(1), INIT + 2, INIT, 9);
-	init_ends(&b, AT(2), CODE(137));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
+	bench_ends(&b, AT(1), INIT + 2, INIT, 9);
+	bench_init_ends(&b, AT(2), CODE(137));
 	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
 	assert_false(sure);
 	assert_true(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
@@ -201,12 +157,12 @@ static void test_missed(void **state)
 		struct bench b;
 		bool sure;
 
-		open_bench(&b, STOP_RUNNING);
+		bench_open_init(&b, STOP_RUNNING);
 		processes_missed(b.stop, want[i].at_child, AT(0));
 		if (want[i].named)
-			ends(&b, AT(0), INIT + 1, INIT, 9);
+			bench_ends(&b, AT(0), INIT + 1, INIT, 9);
 		processes_missed(b.stop, want[i].at_child, AT(0));
-		init_ends(&b, AT(1), CODE(137));
+		bench_init_ends(&b, AT(1), CODE(137));
 		processes_missed(b.stop, want[i].at_init, AT(1));
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].named);
 		assert_int_equal(sure, want[i].sure);
@@ -230,11 +186,11 @@ static void test_same_signal(void **state)
 		struct bench b;
 		bool sure;
 
-		open_bench(&b, STOP_RUNNING);
-		signal_to(&b, AT(0), INIT + 1, 11, RELATION_KERNEL);
-		ends(&b, AT(0), INIT + 1, INIT, 11);
+		bench_open_init(&b, STOP_RUNNING);
+		bench_signal(&b, AT(0), INIT + 1, 11, RELATION_KERNEL);
+		bench_ends(&b, AT(0), INIT + 1, INIT, 11);
 		bench_shoot(&b, AT(1), 11, want[i].from, 0, GRACED_SIG_DFL);
-		init_ends(&b, AT(1), 11);
+		bench_init_ends(&b, AT(1), 11);
 		b.stop->init.ns_pid = want[i].ns_pid;
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
 		bench_close(&b);
@@ -265,10 +221,10 @@ static void test_verdict(void **state)
 		struct outcome_verdict v;
 		struct bench b;
 
-		open_bench(&b, STOP_RUNNING);
-		signal_to(&b, AT(0), INIT + 1, want[i].sig, want[i].from);
-		ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
-		init_ends(&b, AT(1), CODE(128 + want[i].sig));
+		bench_open_init(&b, STOP_RUNNING);
+		bench_signal(&b, AT(0), INIT + 1, want[i].sig, want[i].from);
+		bench_ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
+		bench_init_ends(&b, AT(1), CODE(128 + want[i].sig));
 		v = verdict_of(&b);
 		assert_int_equal(v.outcome, want[i].outcome);
 		assert_int_equal(v.cause, want[i].cause);
@@ -316,13 +272,13 @@ static void test_supervised(void **state)
 		bool sure;
 
 		print_message("%s\n", want[i].what);
-		open_bench(&b, STOP_RUNNING);
+		bench_open_init(&b, STOP_RUNNING);
 		shoot_flags(&b, AT(0), INIT + 1, want[i].sig, want[i].from, GRACED_SIG_DFL);
-		ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
+		bench_ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
 		if (want[i].timeout)
 			ends_as_timeout(&b, AT(1), INIT, want[i].inits);
 		else
-			init_ends(&b, AT(1), want[i].inits);
+			bench_init_ends(&b, AT(1), want[i].inits);
 		got = verdict_of(&b);
 		assert_int_equal(got.outcome, want[i].outcome);
 		assert_int_equal(got.cause, want[i].cause);
@@ -339,7 +295,7 @@ static void test_time_limit(void **state)
 	struct bench b;
 	bool sure;
 
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	ends_as_timeout(&b, AT(1), INIT, CODE(124));
 	got = verdict_of(&b);
 	assert_int_equal(got.outcome, OUTCOME_FAILED);
@@ -347,8 +303,8 @@ static void test_time_limit(void **state)
 	assert_true(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
 	bench_close(&b);
 	/* Its child's own 124. */
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 1, INIT, CODE(124));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_ends(&b, AT(0), INIT + 1, INIT, CODE(124));
 	ends_as_timeout(&b, AT(1), INIT, CODE(124));
 	got = verdict_of(&b);
 	assert_int_equal(got.cause, CAUSE_SELF);
@@ -356,11 +312,11 @@ static void test_time_limit(void **state)
 	assert_false(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
 	bench_close(&b);
 	/* Below a shell. */
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	shoot_flags(&b, AT(0), INIT + 2, 15, INIT + 1, GRACED_SIG_DFL);
-	ends(&b, AT(0), INIT + 2, INIT + 1, 15);
+	bench_ends(&b, AT(0), INIT + 2, INIT + 1, 15);
 	ends_as_timeout(&b, AT(1), INIT + 1, CODE(124));
-	init_ends(&b, AT(2), CODE(124));
+	bench_init_ends(&b, AT(2), CODE(124));
 	got = verdict_of(&b);
 	assert_int_equal(got.outcome, OUTCOME_TERMINATED);
 	assert_int_equal(got.cause, CAUSE_SUPERVISOR);
@@ -371,14 +327,14 @@ static void test_time_limit(void **state)
 
 static void test_oom(void **state)
 {
-	const struct graced_proc victim = proc_of(INIT + 1);
+	const struct graced_proc victim = bench_proc(INIT + 1);
 	struct outcome_verdict v;
 	struct bench b;
 
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	processes_oom(&b.map, b.stop, &victim, OOM_LEVEL_CONTAINER);
-	ends(&b, AT(0), INIT + 1, INIT, 9);
-	init_ends(&b, AT(1), CODE(137));
+	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
+	bench_init_ends(&b, AT(1), CODE(137));
 	v = verdict_of(&b);
 	assert_int_equal(v.outcome, OUTCOME_OOM_KILLED);
 	assert_int_equal(v.cause, CAUSE_OOM_CONTAINER);
@@ -391,10 +347,10 @@ static void test_too_late(void **state)
 {
 	struct bench b;
 
-	open_bench(&b, STOP_RUNNING);
-	signal_to(&b, AT(0) + 1, INIT + 1, 9, RELATION_HOST);
-	ends(&b, AT(0), INIT + 1, INIT, 9);
-	init_ends(&b, AT(1), CODE(137));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_signal(&b, AT(0) + 1, INIT + 1, 9, RELATION_HOST);
+	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
+	bench_init_ends(&b, AT(1), CODE(137));
 	assert_int_equal(verdict_of(&b).cause, CAUSE_UNKNOWN);
 	assert_int_equal(stop_gaps(b.stop), 1u << GAP_KILL_UNSEEN);
 	bench_close(&b);
@@ -405,9 +361,9 @@ static void test_unseen(void **state)
 	struct outcome_verdict v;
 	struct bench b;
 
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 1, INIT, 9);
-	init_ends(&b, AT(1), CODE(137));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
+	bench_init_ends(&b, AT(1), CODE(137));
 	v = verdict_of(&b);
 	assert_int_equal(v.outcome, OUTCOME_KILLED);
 	assert_int_equal(v.cause, CAUSE_UNKNOWN);
@@ -421,11 +377,11 @@ static void test_stopped(void **state)
 	struct outcome_verdict v;
 	struct bench b;
 
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
-	signal_to(&b, AT(0), INIT + 1, 15, RELATION_SAME_CONTAINER);
-	ends(&b, AT(0), INIT + 1, INIT, 15);
-	init_ends(&b, AT(1), CODE(143));
+	bench_signal(&b, AT(0), INIT + 1, 15, RELATION_SAME_CONTAINER);
+	bench_ends(&b, AT(0), INIT + 1, INIT, 15);
+	bench_init_ends(&b, AT(1), CODE(143));
 	v = verdict_of(&b);
 	assert_int_equal(v.outcome, OUTCOME_TERMINATED);
 	assert_int_equal(v.cause, CAUSE_STOP_SIGNAL);
@@ -440,9 +396,9 @@ static void test_before_exec(void **state)
 	struct bench b;
 	bool sure;
 
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 1, INIT, CODE(1));
-	init_ends(&b, AT(2), CODE(1));
+	bench_open_init(&b, STOP_RUNNING);
+	bench_ends(&b, AT(0), INIT + 1, INIT, CODE(1));
+	bench_init_ends(&b, AT(2), CODE(1));
 	b.stop->exec_ns = AT(1);
 	assert_null(processes_via(b.stop, &sure));
 	assert_true(sure);
@@ -455,12 +411,12 @@ static void test_raised_below(void **state)
 	struct bench b;
 	bool sure;
 
-	open_bench(&b, STOP_RUNNING);
-	signal_to(&b, AT(0), INIT + 2, 9, RELATION_HOST);
-	ends(&b, AT(0), INIT + 2, INIT + 1, 9);
+	bench_open_init(&b, STOP_RUNNING);
+	bench_signal(&b, AT(0), INIT + 2, 9, RELATION_HOST);
+	bench_ends(&b, AT(0), INIT + 2, INIT + 1, 9);
 	shoot_flags(&b, AT(1), INIT + 1, 9, INIT + 1, 0);
-	ends(&b, AT(1), INIT + 1, INIT, 9);
-	init_ends(&b, AT(2), CODE(137));
+	bench_ends(&b, AT(1), INIT + 1, INIT, 9);
+	bench_init_ends(&b, AT(2), CODE(137));
 	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
 	assert_false(sure);
 	assert_int_equal(verdict_of(&b).cause, CAUSE_HOST);
@@ -473,12 +429,12 @@ static void test_missed_below(void **state)
 	struct bench b;
 	bool sure;
 
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	processes_missed(b.stop, 5, AT(0));
-	ends(&b, AT(1), INIT + 1, INIT, CODE(137));
+	bench_ends(&b, AT(1), INIT + 1, INIT, CODE(137));
 	b.stop->processes->missed = 5;
 	b.stop->processes->missed_ns = AT(0);
-	init_ends(&b, AT(2), CODE(137));
+	bench_init_ends(&b, AT(2), CODE(137));
 	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 1);
 	assert_false(sure);
 	bench_close(&b);
@@ -496,11 +452,11 @@ static void test_decided(void **state)
 		struct bench b;
 		bool sure;
 
-		open_bench(&b, STOP_RUNNING);
+		bench_open_init(&b, STOP_RUNNING);
 		bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, want[i].flags);
 		shoot_flags(&b, AT(0), INIT + 1, 15, INIT, GRACED_SIG_DFL);
-		ends(&b, AT(1), INIT + 1, INIT, 15);
-		init_ends(&b, AT(2), CODE(143));
+		bench_ends(&b, AT(1), INIT + 1, INIT, 15);
+		bench_init_ends(&b, AT(2), CODE(143));
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
 		assert_int_equal(verdict_of(&b).outcome,
 				 want[i].passed ? OUTCOME_TERMINATED : OUTCOME_GRACEFUL);
@@ -514,11 +470,11 @@ static void test_translated(void **state)
 	struct outcome_verdict v;
 	struct bench b;
 
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
 	shoot_flags(&b, AT(0), INIT + 1, 3, INIT, GRACED_SIG_DFL);
-	ends(&b, AT(1), INIT + 1, INIT, 3);
-	init_ends(&b, AT(2), CODE(131));
+	bench_ends(&b, AT(1), INIT + 1, INIT, 3);
+	bench_init_ends(&b, AT(2), CODE(131));
 	v = verdict_of(&b);
 	assert_int_equal(v.outcome, OUTCOME_TERMINATED);
 	assert_int_equal(v.cause, CAUSE_STOP_SIGNAL);
@@ -531,12 +487,12 @@ static void test_escalated(void **state)
 	struct outcome_verdict v;
 	struct bench b;
 
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	b.stop->grace = (struct grace){.from = GRACE_SPEC, .ns = SEC(1), .sure = true};
 	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
-	signal_to(&b, AT(10), INIT + 1, 9, RELATION_MANAGER);
-	ends(&b, AT(10), INIT + 1, INIT, 9);
-	init_ends(&b, AT(11), CODE(137));
+	bench_signal(&b, AT(10), INIT + 1, 9, RELATION_MANAGER);
+	bench_ends(&b, AT(10), INIT + 1, INIT, 9);
+	bench_init_ends(&b, AT(11), CODE(137));
 	v = verdict_of(&b);
 	assert_int_equal(v.outcome, OUTCOME_KILLED);
 	assert_int_equal(v.cause, CAUSE_GRACE_EXPIRED);
@@ -547,16 +503,16 @@ static void test_escalated(void **state)
 static void test_entered_orphan(void **state)
 {
 	struct bench b;
-	struct obs_exit obs = {.proc = proc_of(INIT + 3),
+	struct obs_exit obs = {.proc = bench_proc(INIT + 3),
 			       .status = 9,
 			       .parent_pid = 7,
 			       .flags = GRACED_EXIT_ENTERED};
 
-	open_bench(&b, STOP_RUNNING);
+	bench_open_init(&b, STOP_RUNNING);
 	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
 	processes_exited(&b.map, b.stop, &obs, AT(1));
-	ends(&b, AT(1), INIT + 4, INIT, 9);
-	ends(&b, AT(1), INIT + 1, INIT, 9);
+	bench_ends(&b, AT(1), INIT + 4, INIT, 9);
+	bench_ends(&b, AT(1), INIT + 1, INIT, 9);
 	assert_false(process_is_cut(b.stop, b.stop->processes->list));
 	assert_false(process_is_cut(b.stop, b.stop->processes->list + 1));
 	assert_true(process_is_cut(b.stop, b.stop->processes->list + 2));
@@ -586,18 +542,18 @@ static void test_cut(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		const struct graced_proc proc = proc_of(INIT + 1);
+		const struct graced_proc proc = bench_proc(INIT + 1);
 		struct bench b;
 
 		print_message("%s\n", want[i].what);
-		open_bench(&b, STOP_RUNNING);
+		bench_open_init(&b, STOP_RUNNING);
 		if (want[i].asked)
 			bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
 		if (want[i].oom)
 			processes_oom(&b.map, b.stop, &proc, OOM_LEVEL_CONTAINER);
 		if (want[i].from)
-			signal_to(&b, AT(want[i].at), INIT + 1, 9, want[i].from);
-		ends(&b, AT(want[i].at), INIT + 1, INIT, want[i].status);
+			bench_signal(&b, AT(want[i].at), INIT + 1, 9, want[i].from);
+		bench_ends(&b, AT(want[i].at), INIT + 1, INIT, want[i].status);
 		assert_int_equal(process_is_cut(b.stop, b.stop->processes->list), want[i].cut);
 		bench_close(&b);
 	}
@@ -607,145 +563,23 @@ static void test_cut(void **state)
 static void test_entered(void **state)
 {
 	for (uint32_t ns_pid = 1; ns_pid <= 2; ns_pid++) {
-		struct obs_exit obs = {.proc = proc_of(INIT + 1),
+		struct obs_exit obs = {.proc = bench_proc(INIT + 1),
 				       .parent_pid = 7,
 				       .flags = GRACED_EXIT_ENTERED,
 				       .status = 9};
 		struct bench b;
 
-		open_bench(&b, STOP_RUNNING);
+		bench_open_init(&b, STOP_RUNNING);
 		b.stop->init.ns_pid = ns_pid;
 		bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
 		processes_exited(&b.map, b.stop, &obs, AT(1));
-		ends(&b, AT(1), INIT + 2, INIT + 1, 9);
+		bench_ends(&b, AT(1), INIT + 2, INIT + 1, 9);
 		for (size_t i = 0; i < 2; i++) {
 			const struct process *p = b.stop->processes->list + i;
 
 			assert_int_equal(process_is_entered(b.stop, p), ns_pid == 1);
 			assert_int_equal(process_is_cut(b.stop, p), ns_pid != 1);
 		}
-		bench_close(&b);
-	}
-}
-
-/* --- the list -------------------------------------------------------------------------------- */
-
-static void test_full(void **state)
-{
-	struct bench b;
-
-	open_bench(&b, STOP_RUNNING);
-	for (uint32_t i = 0; i < 100; i++)
-		ends(&b, AT(0) + i, INIT + 1 + i, INIT, 9);
-	assert_int_equal(b.stop->processes->n, PROCESSES_UNASKED);
-	bench_shoot(&b, AT(1), 15, RELATION_MANAGER, 0, 0);
-	for (uint32_t i = 0; i < 200; i++)
-		ends(&b, AT(2) + i, INIT + 200 + i, INIT, i == 7 ? 9 : CODE(0));
-	assert_int_equal(b.stop->processes->n, PROCESSES_MAX);
-	/* Those that ended before the request are none of the stop's. */
-	assert_int_equal(b.stop->processes->dropped, 200 - PROCESSES_MAX);
-	for (size_t i = 0, cut = 0; i <= PROCESSES_MAX; i++) {
-		assert_true(i < PROCESSES_MAX || cut == 1);
-		cut += i < PROCESSES_MAX && process_is_cut(b.stop, b.stop->processes->list + i);
-	}
-	bench_close(&b);
-}
-
-/* The end of a pid namespace takes more than there is room for. */
-static void test_full_after_init(void **state)
-{
-	for (int asked = 0; asked < 2; asked++) {
-		const struct process *via;
-		struct bench b;
-		bool sure;
-
-		open_bench(&b, STOP_RUNNING);
-		if (asked)
-			bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
-		ends(&b, AT(1), INIT + 1, INIT, 11);
-		init_ends(&b, AT(1) + 1, CODE(139));
-		for (uint32_t i = 0; i < 100; i++)
-			ends(&b, AT(1) + 2 + i, INIT + 2 + i, INIT, 9);
-		via = processes_via(b.stop, &sure);
-		assert_non_null(via);
-		assert_int_equal(via->proc.pid, INIT + 1);
-		assert_true(sure);
-		bench_close(&b);
-	}
-}
-
-/* What one was sent long ago, and survived, makes way for what others were sent since. */
-static void test_full_of_survivors(void **state)
-{
-	struct bench b;
-	bool sure;
-
-	open_bench(&b, STOP_RUNNING);
-	for (uint32_t i = 0; i < PROCESSES_UNASKED; i++)
-		signal_to(&b, AT(0) + i, INIT + 2 + i, 15, RELATION_HOST);
-	signal_to(&b, AT(100), INIT + 1, 9, RELATION_HOST);
-	ends(&b, AT(100), INIT + 50, INIT + 1, 9);
-	ends(&b, AT(101), INIT + 1, INIT, 9);
-	init_ends(&b, AT(102), CODE(137));
-	assert_non_null(process_fatal(processes_via(b.stop, &sure)));
-	assert_true(sure);
-	bench_close(&b);
-}
-
-/* Which of them ended so that init passed that on is not known any more. */
-static void test_full_before_init(void **state)
-{
-	struct bench b;
-	bool sure;
-
-	open_bench(&b, STOP_RUNNING);
-	ends(&b, AT(0), INIT + 1, INIT, 9);
-	for (uint32_t i = 0; i < PROCESSES_UNASKED; i++)
-		ends(&b, AT(1) + i, INIT + 2 + i, INIT + 1, 15);
-	init_ends(&b, AT(2), CODE(137));
-	assert_null(processes_via(b.stop, &sure));
-	assert_false(sure);
-	bench_close(&b);
-}
-
-/* No more are kept, and all of them count. */
-static void test_full_cut(void **state)
-{
-	uint32_t cut;
-	struct bench b;
-
-	open_bench(&b, STOP_RUNNING);
-	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
-	for (uint32_t i = 0; i < 100; i++)
-		ends(&b, AT(1) + i, INIT + 1 + i, INIT, 9);
-	cut = b.stop->processes->dropped_cut;
-	for (size_t i = 0; i < b.stop->processes->n; i++)
-		cut += process_is_cut(b.stop, b.stop->processes->list + i);
-	assert_int_equal(cut, 100);
-	bench_close(&b);
-}
-
-static void test_concerns(void **state)
-{
-	static const struct {
-		bool asked;
-		int at; /* 0: it lives */
-		bool concerns;
-	} want[] = {{true, 9, false},  {true, 11, true},  {true, 0, false},
-		    {false, 9, false}, {false, 10, true}, {false, 0, false}};
-
-	for (size_t i = 0; i < LEN(want); i++) {
-		struct bench b;
-
-		open_bench(&b, STOP_RUNNING);
-		if (want[i].asked)
-			bench_shoot(&b, AT(10), 15, RELATION_MANAGER, 0, 0);
-		signal_to(&b, AT(8), INIT + 1, 9, RELATION_HOST);
-		if (want[i].at)
-			ends(&b, AT(want[i].at), INIT + 1, INIT, 9);
-		init_ends(&b, AT(20), CODE(1));
-		assert_int_equal(process_concerns(b.stop, b.stop->processes->list),
-				 want[i].concerns);
 		bench_close(&b);
 	}
 }
@@ -782,15 +616,6 @@ int main(void)
 		      test_entered_orphan),
 		CLAIM("what is killed after the stop signal was cut", test_cut),
 		CLAIM("what was brought in, and what that started, is not cut", test_entered),
-		CLAIM("the list is bounded, and keeps what was killed", test_full),
-		CLAIM("... and whose end init passed on, before what ended with it",
-		      test_full_after_init),
-		CLAIM("... and what was sent last, before what is survived",
-		      test_full_of_survivors),
-		CLAIM("... and that is a gap if it left no room", test_full_before_init),
-		CLAIM("what left no room and was cut counts", test_full_cut),
-		CLAIM("what ended before the request, or long before init, is none of the stop's",
-		      test_concerns),
 	};
 
 	return cmocka_run_group_tests_name("core/stop/processes", tests, NULL, NULL);

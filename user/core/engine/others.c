@@ -338,7 +338,7 @@ static uint32_t list_gaps(const struct stop *stop, bool not_empty)
 
 	if (stop->processes && stop->processes->missed)
 		ret |= 1u << LIST_GAP_MISSED;
-	if (more || (stop->processes && stop->processes->more))
+	if (more || (stop->processes && processes_left_out(stop)))
 		ret |= 1u << LIST_GAP_MORE;
 	if (stop->request.seen && not_empty && !looked)
 		ret |= 1u << LIST_GAP_NOT_LOOKED;
@@ -366,7 +366,7 @@ static void fill_others(struct stops *stops, const struct stop *stop, struct rec
 		stops->members[i + 1] = member_of(stop, list[i]);
 	ret->processes = stops->members;
 	ret->n_processes = n + 1;
-	ret->processes_other = concerned - (uint32_t)n + all->dropped;
+	ret->processes_other = concerned - (uint32_t)n + all->dropped + (uint32_t)all->n_left_out;
 	ret->cut = all->dropped_cut;
 	for (size_t i = 0; i < all->n; i++)
 		ret->cut += process_is_cut(stop, all->list + i);

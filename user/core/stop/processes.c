@@ -19,18 +19,21 @@
  * process may have the pid of one that has just ended (clone3() with set_tid). */
 #define START_GRAIN_NS 10000000ULL
 
-static bool is_cut(const struct graced_proc *proc)
+static bool is_cut(uint64_t start_ns)
 {
-	return proc->start_ns % START_GRAIN_NS == 0;
+	return start_ns % START_GRAIN_NS == 0;
+}
+
+static bool is_same_start(uint64_t a_ns, uint64_t b_ns)
+{
+	uint64_t apart = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
+
+	return !apart || ((is_cut(a_ns) || is_cut(b_ns)) && apart < START_GRAIN_NS);
 }
 
 bool process_is_same(const struct graced_proc *a, const struct graced_proc *b)
 {
-	uint64_t apart =
-		a->start_ns > b->start_ns ? a->start_ns - b->start_ns : b->start_ns - a->start_ns;
-
-	return a->pid && a->pid == b->pid &&
-	       (!apart || ((is_cut(a) || is_cut(b)) && apart < START_GRAIN_NS));
+	return a->pid && a->pid == b->pid && is_same_start(a->start_ns, b->start_ns);
 }
 
 static void forget(struct cgmap *map, struct process *p)
@@ -49,6 +52,7 @@ void processes_forget(struct cgmap *map, struct stop *stop)
 	for (size_t i = 0; i < all->n; i++)
 		forget(map, all->list + i);
 	free(all->list);
+	free(all->left_out);
 	free(all);
 	stop->processes = NULL;
 }
@@ -151,13 +155,40 @@ static bool grow(struct processes *all, size_t max)
 	return true;
 }
 
+/* Its end may follow, and it is one process all the same. */
+static void leave_out(struct processes *all, const struct graced_proc *proc)
+{
+	if (!all->left_out)
+		all->left_out = calloc(PROCESSES_LEFT_OUT, sizeof(*all->left_out));
+	if (all->left_out && all->n_left_out < PROCESSES_LEFT_OUT)
+		all->left_out[all->n_left_out++] =
+			(struct process_left_out){proc->pid, proc->start_ns};
+	else
+		all->more = true;
+}
+
+static void take_back(struct processes *all, const struct graced_proc *proc)
+{
+	for (size_t i = 0; i < all->n_left_out; i++) {
+		struct process_left_out *it = all->left_out + i;
+
+		if (it->pid != proc->pid || !is_same_start(it->start_ns, proc->start_ns))
+			continue;
+		*it = all->left_out[--all->n_left_out];
+		return;
+	}
+}
+
 /* Makes room by what explains least. */
 static struct process *replace(struct cgmap *map, struct stop *stop, struct processes *all)
 {
 	bool stopped = stop->request.seen;
 	struct process *p = stopped ? least(stop, all) : oldest(all);
 
-	all->dropped += stopped && process_concerns(stop, p);
+	if (stopped && !p->end_ns)
+		leave_out(all, &p->proc);
+	else
+		all->dropped += stopped && process_concerns(stop, p);
 	all->dropped_cut += process_is_cut(stop, p);
 	if (ended_before_init(stop, p) && p->end_ns > all->dropped_ns)
 		all->dropped_ns = p->end_ns;
@@ -171,10 +202,11 @@ static struct process *add(struct cgmap *map, struct stop *stop, struct processe
 	bool stopped = stop->request.seen;
 	struct process *p;
 
+	take_back(all, proc);
 	if (grow(all, stopped ? PROCESSES_MAX : PROCESSES_UNASKED))
 		p = all->list + all->n++;
 	/* What ends after init explains nothing that nobody asked for. */
-	else if (!all->n || (!stopped && stop->exit_seen))
+	else if (!all->n || (!stopped && stop->exit_seen && process_concerns(stop, oldest(all))))
 		return NULL;
 	else
 		p = replace(map, stop, all);
@@ -202,7 +234,7 @@ static struct process *want(struct cgmap *map, struct stop *stop, const struct g
 	if (!p)
 		return add(map, stop, all, proc);
 	/* It may have exec'd since. */
-	start_ns = is_cut(proc) ? p->proc.start_ns : proc->start_ns;
+	start_ns = is_cut(proc->start_ns) ? p->proc.start_ns : proc->start_ns;
 	p->proc = *proc;
 	p->proc.start_ns = start_ns;
 	return p;
@@ -243,8 +275,11 @@ void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exi
 	struct process *p = want(map, stop, &exit->proc);
 
 	processes_missed(stop, exit->others_missed, at_ns);
-	if (!p)
+	if (!p) {
+		if (stop->processes && stop->exit_seen)
+			stop->processes->dropped++;
 		return;
+	}
 	p->parent_pid = exit->parent_pid;
 	p->end_ns = at_ns;
 	p->status = exit->status;
@@ -477,6 +512,15 @@ const struct stop_signal *process_fatal(const struct process *p)
 		     p->fatal.number == (p->status & 0x7f);
 
 	return p->end_ns && is_it ? &p->fatal : NULL;
+}
+
+bool processes_left_out(const struct stop *stop)
+{
+	const struct processes *all = stop->processes;
+
+	if (stop->request.seen)
+		return all->more;
+	return all->dropped_ns && all->dropped_ns + PASS_NS >= stop->exit_ns;
 }
 
 static const struct process *parent_of(const struct processes *all, const struct process *p)

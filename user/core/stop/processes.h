@@ -13,8 +13,10 @@
 #include "core/stop/stop.h"
 
 /* How many are kept: of a stop, and while none is under way. */
-#define PROCESSES_MAX	  64
-#define PROCESSES_UNASKED 8
+#define PROCESSES_MAX	   64
+#define PROCESSES_UNASKED  8
+/* ... and of how many more their identity alone. */
+#define PROCESSES_LEFT_OUT 256
 
 struct process {
 	struct graced_proc proc;  /* pid 0: none */
@@ -30,15 +32,22 @@ struct process {
 	enum disposition disposition; /* of the stop signal, when it was looked at */
 };
 
+struct process_left_out {
+	uint32_t pid;
+	uint64_t start_ns;
+};
+
 struct processes {
 	size_t n, room;
 	struct process *list;
-	uint32_t dropped;     /* left no room in the list of this stop */
+	uint32_t dropped;     /* ended in this stop, and there was no room for them */
 	uint32_t dropped_cut; /* ... and were cut */
 	uint64_t dropped_ns;  /* when the last one that made way had ended, before init */
-	bool more;	      /* live than there is room for */
-	uint32_t missed;      /* as in graced_watch, at the last exit */
-	uint64_t missed_ns;   /* when that was found to have grown; 0: never */
+	size_t n_left_out;    /* which made way in this stop before their end was seen */
+	struct process_left_out *left_out;
+	bool more;	    /* live than there is room for */
+	uint32_t missed;    /* as in graced_watch, at the last exit */
+	uint64_t missed_ns; /* when that was found to have grown; 0: never */
 };
 
 /* Whether both are of one process: what /proc says of its start is cut to the tick. */
@@ -80,6 +89,9 @@ const struct stop_signal *process_fatal(const struct process *p);
 
 /* It was heard of since the request; without one, in the last second of init. */
 bool process_concerns(const struct stop *stop, const struct process *p);
+
+/* There were more than the list has room for, and how many is not known. */
+bool processes_left_out(const struct stop *stop);
 
 /* It, or the process that started it, was brought in by exec or the like. Known where init is
  * PID 1. */
