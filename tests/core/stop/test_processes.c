@@ -288,6 +288,42 @@ static void test_supervised(void **state)
 	}
 }
 
+/* Init is asked from inside, and sends its child a signal: so many tenths of a second. */
+static void test_asked_inside(void **state)
+{
+	static const struct {
+		uint32_t sig;
+		int asked, sent;
+		enum outcome outcome;
+		enum cause cause;
+	} want[] = {
+		{15, 1, 2, OUTCOME_FAILED, CAUSE_SAME_CONTAINER},
+		{15, 2, 1, OUTCOME_TERMINATED, CAUSE_SUPERVISOR},
+		{9, 1, 2, OUTCOME_KILLED, CAUSE_SUPERVISOR},
+		{9, 2, 1, OUTCOME_KILLED, CAUSE_SUPERVISOR},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct outcome_verdict got;
+		struct bench b;
+
+		bench_open_init(&b, STOP_RUNNING);
+		for (int tenth = 1; tenth <= 2; tenth++) {
+			if (want[i].asked == tenth)
+				bench_shoot(&b, AT(tenth), 15, RELATION_SAME_CONTAINER, 0, 0);
+			if (want[i].sent == tenth)
+				shoot_flags(&b, AT(tenth), INIT + 1, want[i].sig, INIT,
+					    GRACED_SIG_DFL);
+		}
+		bench_ends(&b, AT(3), INIT + 1, INIT, want[i].sig);
+		bench_init_ends(&b, AT(4), CODE(128 + want[i].sig));
+		got = verdict_of(&b);
+		assert_int_equal(got.outcome, want[i].outcome);
+		assert_int_equal(got.cause, want[i].cause);
+		bench_close(&b);
+	}
+}
+
 /* What handles its signal leaves by a code of its own, or 0, of which there may be no record. */
 static void test_time_limit(void **state)
 {
@@ -596,6 +632,8 @@ int main(void)
 		CLAIM("so is a record that was left out since", test_missed),
 		CLAIM("what ended that child ended the container", test_verdict),
 		CLAIM("... its own parent, too, which is its supervisor", test_supervised),
+		CLAIM("... also while init is asked from inside, unless it passes that on",
+		      test_asked_inside),
 		CLAIM("timeout(1) that ends by 124 ended what it ran; by its name alone, as far as can be "
 		      "seen",
 		      test_time_limit),

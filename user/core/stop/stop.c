@@ -656,6 +656,13 @@ static uint32_t judged_status(const struct stop *stop)
 										    : SIGKILL_NR;
 }
 
+/* Init passed on what its own container had asked it for; SIGKILL asks for nothing. */
+static bool passes_on_inside(const struct stop *stop, const struct stop_signal *fatal)
+{
+	return fatal->number != SIGKILL_NR && fatal->sender.proc.pid == stop->init.pid &&
+	       fatal->at_ns >= stop_aside_of(stop)->inside.at_ns;
+}
+
 /* Init only passed on what had ended its child. Another signal than the request is a part of the
  * stop, too, if init or a process that was asked sent it then: dumb-init --rewrite 15:3. */
 static void facts_of_child(const struct stop *stop, const struct process *child,
@@ -664,8 +671,7 @@ static void facts_of_child(const struct stop *stop, const struct process *child,
 	const struct stop_signal *fatal = process_fatal(child);
 	uint32_t died_of = child->status & 0x7f;
 
-	/* What init passed on was asked for in its own container. */
-	if (ret->stopped_inside && fatal && fatal->sender.proc.pid == stop->init.pid)
+	if (ret->stopped_inside && fatal && passes_on_inside(stop, fatal))
 		return;
 	ret->status = child->status;
 	ret->oom = child->oom_victim ? child->oom : OOM_LEVEL_NONE;
