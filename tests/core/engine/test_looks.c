@@ -2,6 +2,8 @@
 // A stop that goes on is looked at; what lives is listed, and what it waits for.
 #include "lib/claim.h"
 #include "lib/engine/world.h"
+#include "lib/engine/world_meta.h"
+#include "lib/engine/world_pods.h"
 
 #include <string.h>
 
@@ -92,6 +94,28 @@ static void test_late(void **state)
 	world_close(&w);
 }
 
+/* It was looked at after 2 s, as nothing was known; then its pod has 30 s. */
+static void test_grace_late(void **state)
+{
+	struct meta_container main = world_main_a1();
+	struct meta_pod pod = world_pod_deleted(ASKED, SEC(30));
+	struct world w;
+
+	ask(&w, NULL);
+	world_timer(&w, ASKED + SEC(2));
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 2);
+	world_say_pod(&w, ASKED + SEC(3), &pod);
+	world_say_container(&w, ASKED + SEC(3), &main);
+	world_answer(&w, ASKED + SEC(3), CG_A1, WORLD_UID_A, WORLD_ID_A1);
+	world_timer(&w, ASKED + SEC(15) - 1);
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 2);
+	world_timer(&w, ASKED + SEC(15));
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 3);
+	world_timer(&w, ASKED + SEC(27));
+	assert_int_equal(world_effects(&w, EFFECT_LOOK), 4);
+	world_close(&w);
+}
+
 static void test_listed(void **state)
 {
 	const struct record_stop *stop;
@@ -173,6 +197,8 @@ int main(void)
 		      "over, and once after its kill",
 		      test_when),
 		CLAIM("a timer that is late looks once", test_late),
+		CLAIM("a grace period that becomes known late sets the looks that are left",
+		      test_grace_late),
 		CLAIM("what a look finds is of that stop", test_listed),
 		CLAIM("what a look finds is of when it began", test_overtaken),
 		CLAIM("a helper is listed, and not cut", test_helpers),

@@ -56,13 +56,17 @@ static const struct wait *first(const struct waits *w)
 
 static void test_when(void **state)
 {
-	assert_int_equal(waits_next_ns(0, 100 * S, 30 * S), 115 * S);
-	assert_int_equal(waits_next_ns(1, 100 * S, 30 * S), 127 * S);
-	assert_int_equal(waits_next_ns(2, 100 * S, 30 * S), 0);
-	assert_int_equal(waits_next_ns(0, 100 * S, 0), 102 * S);
-	assert_int_equal(waits_next_ns(1, 100 * S, 0), 105 * S);
-	assert_int_equal(waits_next_ns(2, 100 * S, 0), 109 * S);
-	assert_int_equal(waits_next_ns(3, 100 * S, 0), 0);
+	static const struct {
+		uint64_t last, grace, next;
+	} want[] = {
+		{0, 30, 115},  {115, 30, 127}, {127, 30, 0},  {140, 30, 0},
+		{0, 0, 102},   {102, 0, 105},  {105, 0, 109}, {109, 0, 0},
+		{106, 0, 109}, {102, 30, 115}, {104, 3, 0},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++)
+		assert_int_equal(waits_next_ns(want[i].last * S, 100 * S, want[i].grace * S),
+				 want[i].next * S);
 }
 
 /* An init with one of these. */

@@ -79,7 +79,7 @@ static void look_at(struct stops *stops, const struct stop *stop, bool waits)
 void stops_look(struct stops *stops, struct stop *stop)
 {
 	stop->waits = waits_free(stop->waits);
-	stop->looks = 0;
+	stop->waits_ns = 0;
 	look_at(stops, stop, false);
 }
 
@@ -94,7 +94,7 @@ static uint64_t next_look_ns(const struct stop *stop)
 		return stop->looked_late ? 0 : stop->kill.at_ns + WAITS_KILLED_NS;
 	if (stop->state != STOP_REQUESTED)
 		return 0;
-	return waits_next_ns(stop->looks, stop->request.at_ns, grace_ns);
+	return waits_next_ns(stop->waits_ns, stop->request.at_ns, grace_ns);
 }
 
 void stops_watch(struct stops *stops, struct stop *stop)
@@ -105,7 +105,7 @@ void stops_watch(struct stops *stops, struct stop *stop)
 	stops_wake(stops, stop, look_ns && (!lapse_ns || look_ns < lapse_ns) ? look_ns : lapse_ns);
 }
 
-/* One look is enough for those that were due meanwhile. */
+/* One look is enough for all that were due meanwhile. */
 bool stops_look_due(struct stops *stops, struct stop *stop, uint64_t now_ns)
 {
 	uint64_t at_ns = next_look_ns(stop);
@@ -113,10 +113,8 @@ bool stops_look_due(struct stops *stops, struct stop *stop, uint64_t now_ns)
 	if (!at_ns || at_ns > now_ns ||
 	    (stop->state == STOP_REQUESTED && now_ns >= stop_lapse_ns(stop)))
 		return false;
-	for (; at_ns && at_ns <= now_ns; at_ns = next_look_ns(stop)) {
-		stop->looks += stop->state == STOP_REQUESTED;
-		stop->looked_late = stop->state == STOP_KILLED;
-	}
+	stop->waits_ns = now_ns;
+	stop->looked_late = stop->state == STOP_KILLED;
 	look_at(stops, stop, true);
 	return true;
 }

@@ -139,7 +139,7 @@ void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
 	from->processes = NULL;
 	from->waits = NULL;
 	to->waits = waits_free(to->waits);
-	to->looks = 0;
+	to->waits_ns = 0;
 	from->state = STOP_IDLE;
 	stop_begin(map, from, &life.init, from->rank);
 	from->there = false;
@@ -350,7 +350,7 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 	asked_forget(map, &stop->request);
 	stop->request_sigs = 0;
 	stop->waits = waits_free(stop->waits);
-	stop->looks = 0;
+	stop->waits_ns = 0;
 	stop->deaf = false;
 	stop->hearing = 0;
 	stop->given_ns = 0;

@@ -146,8 +146,8 @@ struct stop {
 	bool kept;	      /* it was, and init was not found since */
 	struct deadline wake; /* lapse, or the bound on waiting */
 	uint64_t gone_ns; /* since when its cgroup is gone while its verdict or reap is due; 0: not */
-	uint32_t looks;	  /* that were asked for, before the kill */
-	bool looked_late;	/* ... and after it */
+	uint64_t waits_ns;	/* when a look at what it waits for was asked for; 0: not yet */
+	bool looked_late;	/* one was after the kill */
 	struct stop *next_over; /* of those that end with this step */
 };
 

@@ -36,11 +36,18 @@ struct waits {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-uint64_t waits_next_ns(uint32_t done, uint64_t asked_ns, uint64_t grace_ns)
+uint64_t waits_next_ns(uint64_t last_ns, uint64_t asked_ns, uint64_t grace_ns)
 {
-	if (!grace_ns)
-		return done < COUNT(unknown_after_ns) ? asked_ns + unknown_after_ns[done] : 0;
-	return done < COUNT(tenths_of_grace) ? asked_ns + grace_ns / 10 * tenths_of_grace[done] : 0;
+	size_t n = grace_ns ? COUNT(tenths_of_grace) : COUNT(unknown_after_ns);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at_ns = asked_ns + (grace_ns ? grace_ns / 10 * tenths_of_grace[i]
+						      : unknown_after_ns[i]);
+
+		if (at_ns > last_ns)
+			return at_ns;
+	}
+	return 0;
 }
 
 struct waits *waits_free(struct waits *waits)

@@ -46,9 +46,9 @@ struct waits_stop {
 
 struct waits;
 
-/* When to look at what it waits for, after done looks of those before its kill; 0: not again.
- * grace_ns: 0 if it is not known. */
-uint64_t waits_next_ns(uint32_t done, uint64_t asked_ns, uint64_t grace_ns);
+/* When to look at what it waits for, after the look of last_ns (0: none yet) and before its kill;
+ * 0: not again. grace_ns: 0 if it is not known; what is known later sets other times. */
+uint64_t waits_next_ns(uint64_t last_ns, uint64_t asked_ns, uint64_t grace_ns);
 /* When to look after its kill. */
 #define WAITS_KILLED_NS 1000000000ULL
 
