@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stop that goes on is looked at; what lives is listed, and what it waits for.
 #include "lib/claim.h"
+#include "lib/engine/relay.h"
 #include "lib/engine/world.h"
 #include "lib/engine/world_meta.h"
 #include "lib/engine/world_pods.h"
@@ -116,6 +117,45 @@ static void test_grace_late(void **state)
 	world_close(&w);
 }
 
+/* Init is moved to another cgroup, or there is another engine, 6 s after the request. */
+static void test_goes_on(void **state)
+{
+	for (int restarts = 0; restarts < 2; restarts++) {
+		const struct effect *look;
+		struct obs_list kept = {};
+		struct world w;
+
+		ask(&w, &assumed);
+		if (restarts) {
+			engine_keep(w.engine, true, relay_keep, &kept);
+			world_close(&w);
+			world_open_bare(&w, &assumed);
+			for (size_t i = 0; i < kept.n; i++)
+				world_tell(&w, &kept.list[i]);
+			obs_list_free(&kept);
+			world_found(&w, ASKED + SEC(6), CG_POD_A,
+				    "/kubepods/burstable/pod" WORLD_UID_A);
+			world_found(&w, ASKED + SEC(6), CG_A1,
+				    "/kubepods/burstable/pod" WORLD_UID_A "/" WORLD_ID_A1);
+			world_init(&w, ASKED + SEC(6), CG_A1, &P_A1);
+			world_attach(&w, ASKED + SEC(6));
+		} else {
+			world_clear(&w);
+			world_tell(&w, &(struct obs){.type = OBS_CGROUP_EMPTY,
+						     .at_ns = ASKED + SEC(6),
+						     .empty = {.id = CG_A1, .left_pid = P_A1.pid}});
+			world_init(&w, ASKED + SEC(6), CG_A2, &P_A1);
+		}
+		world_timer(&w, ASKED + SEC(9));
+		look = world_effect(&w, EFFECT_LOOK);
+		assert_non_null(look);
+		assert_true(look->waits);
+		assert_int_equal(look->id, restarts ? CG_A1 : CG_A2);
+		assert_int_equal(look->pid, P_A1.pid);
+		world_close(&w);
+	}
+}
+
 static void test_listed(void **state)
 {
 	const struct record_stop *stop;
@@ -199,6 +239,7 @@ int main(void)
 		CLAIM("a timer that is late looks once", test_late),
 		CLAIM("a grace period that becomes known late sets the looks that are left",
 		      test_grace_late),
+		CLAIM("a stop that is moved, or outlives graced, is looked at again", test_goes_on),
 		CLAIM("what a look finds is of that stop", test_listed),
 		CLAIM("what a look finds is of when it began", test_overtaken),
 		CLAIM("a helper is listed, and not cut", test_helpers),

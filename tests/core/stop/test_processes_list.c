@@ -135,6 +135,26 @@ static void test_counted_once(void **state)
 	}
 }
 
+/* What lives is listed where there is room, and takes none from what was recorded. */
+static void test_looked_at(void **state)
+{
+	struct bench b;
+
+	bench_open_init(&b, STOP_RUNNING);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+	for (uint32_t i = 0; i < PROCESSES_MAX - 1; i++)
+		bench_ends(&b, AT(1) + i, INIT + 1 + i, INIT, i ? 0 : 9);
+	for (uint32_t i = 0; i < 3; i++)
+		processes_looked_at(b.stop, &(struct obs_look){.proc = bench_proc(INIT + 500 + i)});
+	assert_int_equal(b.stop->processes->n, PROCESSES_MAX);
+	assert_int_equal(b.stop->processes->n_left_out, 0);
+	assert_true(b.stop->processes->more);
+	for (uint32_t i = 0; i < PROCESSES_MAX; i++)
+		assert_int_equal(b.stop->processes->list[i].proc.pid,
+				 INIT + (i < PROCESSES_MAX - 1 ? 1 + i : 500));
+	bench_close(&b);
+}
+
 /* Nobody asked: there is room for 8, and a child of init's that made way may be what it passed on. */
 static void test_unasked(void **state)
 {
@@ -199,6 +219,7 @@ int main(void)
 		CLAIM("what left no room and was cut counts", test_full_cut),
 		CLAIM("each that was killed counts once, in whatever order their ends come",
 		      test_counted_once),
+		CLAIM("a look lists what there is room for, and no more", test_looked_at),
 		CLAIM("unasked, what ends after init counts, and what made way before is a gap",
 		      test_unasked),
 		CLAIM("what ended before the request, or long before init, is none of the stop's",
