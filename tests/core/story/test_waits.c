@@ -128,6 +128,44 @@ static void each_kind_has_one_remedy(void **state)
 	assert_null(strstr(first_remedy(WAIT_FOR_CLIENTS, "app"), "STOPSIGNAL"));
 }
 
+/* supervisord waits for a program that ignores the signal, and asks no other one meanwhile. */
+static void a_child_that_ignores_the_signal_is_the_remedy_s(void **state)
+{
+	static const struct {
+		enum disposition disposition;
+		uint32_t asked;
+		bool cut;
+		const char *begin;
+	} rows[] = {
+		{DISPOSITION_IGNORED, 15, true, "Have the process that ignores"},
+		{DISPOSITION_BLOCKED, 15, true, "Have the process that ignores"},
+		{DISPOSITION_HANDLER, 15, true, "Have each process asked"},
+		{DISPOSITION_IGNORED, 0, true, "Have each process asked"},
+		{DISPOSITION_IGNORED, 15, false, "Have each process asked"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct record_member list[] = {
+			{.process = {.pid = 4200}},
+			{.process = {.pid = 4201},
+			 .disposition = rows[i].disposition,
+			 .asked = {.number = rows[i].asked},
+			 .cut = rows[i].cut,
+			 .by = ENDED_PID_NAMESPACE},
+			{.process = {.pid = 4202}, .cut = true, .by = ENDED_PID_NAMESPACE},
+		};
+		struct wait wait = {.what = WAIT_FOR_CHILD, .pid = 4201, .at_ns = 109 * S};
+		struct record_stop stop = stop_with(&wait, 1);
+		const char *text, *page;
+
+		stop.processes = list;
+		stop.n_processes = LEN(list);
+		assert_true(story_remedy(&stop, 0, &text, &page));
+		assert_memory_equal(text, rows[i].begin, strlen(rows[i].begin));
+		assert_false(story_remedy(&stop, 1, &text, &page));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +174,8 @@ int main(void)
 		      the_sentence_says_what_was_found),
 		CLAIM("a story has a line for each of three", a_story_has_a_line_for_each_of_three),
 		CLAIM("each kind has one remedy", each_kind_has_one_remedy),
+		CLAIM("a child that ignores the signal is what the remedy is about",
+		      a_child_that_ignores_the_signal_is_the_remedy_s),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

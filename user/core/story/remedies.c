@@ -66,12 +66,26 @@ static bool waits_for_postgres(const struct record_stop *stop)
 	       strcmp(stop->waited_for[0].comm, "postgres") == 0;
 }
 
+/* A child that was passed the signal, does not act on it, and was there until the end. */
+static bool waits_for_deaf(const struct record_stop *stop)
+{
+	for (size_t i = 1; is_slow(stop) && i < stop->n_processes; i++) {
+		const struct record_member *m = stop->processes + i;
+
+		if (m->cut && m->asked.number && m->asked.result != RESULT_OVERFLOW &&
+		    (m->disposition == DISPOSITION_IGNORED ||
+		     m->disposition == DISPOSITION_BLOCKED))
+			return true;
+	}
+	return false;
+}
+
 /* With the container, or by what ends that. Where it is known what init waited for, those that
  * ended with it are its own. */
 static bool is_cut_unasked(const struct record_stop *stop)
 {
 	return has_cut(stop, false, BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME)) &&
-	       !stop->reason && !waits_for_postgres(stop) &&
+	       !stop->reason && !waits_for_postgres(stop) && !waits_for_deaf(stop) &&
 	       (waits_for(stop) == WAIT_FOR_NOTHING || waits_for(stop) == WAIT_FOR_CHILD ||
 		waits_for(stop) == WAIT_FOR_TIME);
 }
@@ -111,7 +125,7 @@ static bool is_slow_unseen(const struct record_stop *stop)
 {
 	enum wait_for what = waits_for(stop);
 
-	return is_slow(stop) && !waits_for_postgres(stop) &&
+	return is_slow(stop) && !waits_for_postgres(stop) && !waits_for_deaf(stop) &&
 	       (what == WAIT_FOR_NOTHING || what == WAIT_FOR_TIME ||
 		(is_in_kernel(what) && !waits_for_kernel(stop)));
 }
@@ -123,7 +137,7 @@ static bool waits_for_clients(const struct record_stop *stop)
 
 static bool waits_for_child(const struct record_stop *stop)
 {
-	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop);
+	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop) && !waits_for_deaf(stop);
 }
 
 static bool waits_for_reader(const struct record_stop *stop)
@@ -221,6 +235,10 @@ static const struct remedy remedies[] = {
 	{waits_for_postgres,
 	 "SIGTERM has postgres wait for its clients. Its fast shutdown is SIGINT: STOPSIGNAL SIGINT.",
 	 SLOW_PAGE},
+	{waits_for_deaf,
+	 "Have the process that ignores or blocks the signal act on it, or have its parent send one "
+	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
+	 "ignored-or-blocked"},
 	{waits_for_clients,
 	 "Close idle connections when the stop begins, and those in use after a time that is within "
 	 "the grace period.",
