@@ -168,6 +168,10 @@ static void what_left_no_room_is_counted(void **state)
 	record.stop.n_processes = LEN(list);
 	assert_int_equal(add_story(&out, &record, &(struct grid_view){}), 0);
 	assert_non_null(strstr(buf_str(&out), "\n  ... and 5 more events\n"));
+	buf_reset(&out);
+	record.stop.n_processes = LEN(list) - 4;
+	assert_int_equal(add_story(&out, &record, &(struct grid_view){}), 0);
+	assert_non_null(strstr(buf_str(&out), "\n  ... and 1 more event\n"));
 }
 
 static void a_line_is_cut_at_the_width(void **state)

@@ -105,8 +105,11 @@ static void add_lines(struct buf *out, const struct story *s, unsigned int width
 	for (size_t i = 0; i < s->n_lines; i++)
 		add_line(out, s->lines + i, s->lines[0].at_ns, width);
 	if (s->more)
-		buf_printf(out, "%*s... and %zu more %s\n", INDENT, "", s->more,
-			   s->state == STORY_RUNNING ? "processes" : "events");
+		buf_printf(out, "%*s... and %zu more %s%s\n", INDENT, "", s->more,
+			   s->state == STORY_RUNNING ? "process" : "event",
+			   s->more == 1		       ? ""
+			   : s->state == STORY_RUNNING ? "es"
+						       : "s");
 }
 
 static void add_remedies(struct buf *out, const struct story *s, unsigned int width)
