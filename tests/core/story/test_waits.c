@@ -46,6 +46,8 @@ static void each_kind_of_wait_has_its_words(void **state)
 		{{APP(READER), .file = "/dev/pts/0\x1b["},
 		 "app[1] was blocked in a write to /dev/pts/0\\x1b["},
 		{{APP(LOCK), .file = "/data/pid"}, "app[1] waited for the lock of /data/pid"},
+		{{APP(LOCK), .file = "/data/pid", .peer_pid = 88, .peer_comm = "node"},
+		 "app[1] waited for the lock of /data/pid, which node[88] holds"},
 		{{APP(IO), .wchan = "nfs_wait"},
 		 "app[1] waited in the kernel for a file or a device (in nfs_wait)"},
 		{{APP(KERNEL), .wchan = "kernel_clone"},

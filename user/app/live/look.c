@@ -162,6 +162,8 @@ static void feed_thread(struct looks *looks, struct job *job, size_t readers, pi
 	look->state = lives ? look->state : 'Z';
 	look->reader_pid = 0;
 	find_reader(job, readers, look);
+	if (!tid)
+		look_holder(look);
 	feed_look(looks, job, look);
 }
 

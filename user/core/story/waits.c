@@ -80,6 +80,11 @@ static void add_write(struct buf *out, const struct record_stop *stop, const str
 static void add_lock(struct buf *out, const struct record_stop *stop, const struct wait *w)
 {
 	add_file(out, " waited for the lock of ", w);
+	if (!w->peer_pid)
+		return;
+	buf_adds(out, ", which ");
+	add_peer(out, stop, w);
+	buf_adds(out, " holds");
 }
 
 static void add_clients(struct buf *out, const struct record_stop *stop, const struct wait *w)

@@ -145,7 +145,7 @@ static void take_thread(struct seen *s, const struct obs_look *t)
 	copy_text(w->file, sizeof(w->file), t->file);
 	w->peer_pid = what == WAIT_FOR_TRACER ? t->tracer_pid : 0;
 	w->peer_comm[0] = '\0';
-	if (what == WAIT_FOR_READER && is_of_pipe_or_socket(w->file)) {
+	if (what == WAIT_FOR_LOCK || (what == WAIT_FOR_READER && is_of_pipe_or_socket(w->file))) {
 		w->peer_pid = t->reader_pid;
 		copy_text(w->peer_comm, sizeof(w->peer_comm), t->reader_comm);
 	}

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/proc/proc.h"
+#include "wire/kernel/locks.h"
 #include "wire/kernel/net_table.h"
 #include "wire/kernel/proc_signals.h"
 
@@ -20,6 +21,8 @@
 #define LINES_MAX	65536
 #define STEP_LINES	500
 #define CLIENTS_MAX	4096
+/* Lines of the table of locks, which is one of the host. */
+#define LOCKS_MAX	4096
 /* Ports from there on are given to sockets that connect (net.ipv4.ip_local_port_range). */
 #define FIRST_EPHEMERAL 32768
 
@@ -206,9 +209,9 @@ void look_clients(struct look_net *net, struct obs_look *look)
 		each_file((pid_t)look->proc.pid, count_client, &search);
 }
 
-struct reader_search {
+struct file_search {
 	pid_t pid;
-	const char *pipe;
+	const char *file;
 	bool found;
 };
 
@@ -227,10 +230,10 @@ static bool is_for_reading(pid_t pid, const char *number)
 
 static bool is_read_end(void *userdata, int files, const char *number, const char *target)
 {
-	struct reader_search *search = userdata;
+	struct file_search *search = userdata;
 
 	(void)files;
-	search->found = strcmp(target, search->pipe) == 0 && is_for_reading(search->pid, number);
+	search->found = strcmp(target, search->file) == 0 && is_for_reading(search->pid, number);
 	return !search->found;
 }
 
@@ -249,7 +252,7 @@ void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
 	if (look->call != LOOK_CALL_WRITE || strncmp(look->file, "pipe:", 5) != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct reader_search search = {pids[i], look->file, false};
+		struct file_search search = {pids[i], look->file, false};
 
 		each_file(pids[i], is_read_end, &search);
 		if (!search.found)
@@ -258,6 +261,50 @@ void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
 		read_comm(pids[i], look->reader_comm);
 		return;
 	}
+}
+
+/* Who took the lock that pid waits for; 0: not known. */
+static uint32_t find_holder(uint32_t pid)
+{
+	_cleanup_(cleanup_fclose) FILE *file = fopen("/proc/locks", "re");
+	struct locks_line held = {}, l;
+	char line[256];
+
+	for (int i = 0; file && i < LOCKS_MAX && fgets(line, sizeof(line), file); i++) {
+		if (!locks_parse(line, &l))
+			continue;
+		if (!l.waits)
+			held = l;
+		else if (l.pid == pid && l.number == held.number)
+			return held.pid != pid ? held.pid : 0;
+	}
+	return 0;
+}
+
+static bool is_file(void *userdata, int files, const char *number, const char *target)
+{
+	struct file_search *search = userdata;
+
+	(void)files;
+	(void)number;
+	search->found = strcmp(target, search->file) == 0;
+	return !search->found;
+}
+
+/* Who took it may have ended, and left it to a child with the file: then its pid is another's. */
+void look_holder(struct obs_look *look)
+{
+	struct file_search search = {.file = look->file};
+
+	if (look->call != LOOK_CALL_LOCK || !look->file[0])
+		return;
+	search.pid = (pid_t)find_holder(look->proc.pid);
+	if (search.pid)
+		each_file(search.pid, is_file, &search);
+	if (!search.found)
+		return;
+	look->reader_pid = (uint32_t)search.pid;
+	read_comm(search.pid, look->reader_comm);
 }
 
 /* --- processes and threads --------------------------------------------------------------------- */

@@ -44,4 +44,7 @@ void look_clients(struct look_net *net, struct obs_look *look);
 /* Which of these processes reads the pipe that it writes to. */
 void look_reader(const pid_t *pids, size_t n, struct obs_look *look);
 
+/* Which process has the lock that it waits for, if that still has the file. */
+void look_holder(struct obs_look *look);
+
 #endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of /proc/locks: a lock, and behind it those that wait for it, under its number. */
+#ifndef WIRE_KERNEL_LOCKS_H
+#define WIRE_KERNEL_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct locks_line {
+	uint64_t number;
+	bool waits;   /* for the lock of that number */
+	uint32_t pid; /* who took it, or waits; 0: not known, as for locks of an open file */
+};
+
+/* Takes any bytes. False: the line is none of that table (fs/locks.c, lock_get_status()). */
+bool locks_parse(const char *line, struct locks_line *ret);
+
+#endif
