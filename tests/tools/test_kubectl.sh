@@ -217,6 +217,11 @@ jq -rs 'map(.time[17:21] + .node) | join(" ")' "$out" >"$tmp/times"
 [[ $rc == 0 && $(<"$tmp/times") == "04.0node-2 05.0node-3 06.0node-3" ]]
 claim "JSON is merged by time, and --count is that of all nodes" $?
 
+kg why -A -o json --since 2026-11-01
+jq -rs 'map(.time[17:19] + .node) | join(" ")' "$out" >"$tmp/times"
+[[ $rc == 0 && $(<"$tmp/times") == "02node-2 03node-1" ]]
+claim "... also the stories of why" $?
+
 kg why --since 2026-11-01 -A
 [[ $rc == 0 && $(awk 'NF && /^2026/ { print $NF }' "$out") == $'node-1\nnode-2' && $(tail -n 1 "$out") == "kubectl graced why NAME"* ]] &&
 	[[ $(grep -c 'why NAME' "$out") == 1 ]]

@@ -86,10 +86,10 @@ END
 claim "a story has the sentence, what happened, and what to do" $?
 
 try bash -c '"$1" why --file - -o json --last 2 cart <"$2"' - "$graced" "$tmp/records"
-begin() { printf '{"type":"why","schema":1,"state":"ended","id":"b/%s/1","outcome":"%s","cause":"%s","reason":null,"pod":{' "$@"; }
+begin() { printf '{"type":"why","schema":1,"time":"2026-11-20T0%s:00:00.000000000Z","state":"ended","id":"b/%s/1","outcome":"%s","cause":"%s","reason":null,"pod":{' "$@"; }
 ((rc == 0)) && [[ $(lines "$out") == 2 && ! -s $err ]] &&
-	sed -n 1p "$out" | grep -qF "$(begin $b failed self)" &&
-	sed -n 2p "$out" | grep -qF "$(begin $c oom-killed oom-container)" &&
+	sed -n 1p "$out" | grep -qF "$(begin 2 $b failed self)" &&
+	sed -n 2p "$out" | grep -qF "$(begin 3 $c oom-killed oom-container)" &&
 	[[ $(grep -c '"sentence":"app\[1\] .*","events":\[{"at_boot_ns":5,"text":"app.*\],"events_other":0,"remedies":\[{"text":"' "$out") == 2 ]]
 claim "-o json is one object a line, also from standard input" $?
 

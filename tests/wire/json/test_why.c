@@ -20,6 +20,7 @@ static void a_story_is_one_object_on_one_line(void **state)
 {
 	const struct record record = {
 		.type = RECORD_STOP,
+		.wall_ns = 1795334400000000000,
 		.stop = {.id = "b/c/1",
 			 .process = {.pid = 4200, .ns_pid = 1, .comm = "a\"\n"},
 			 .outcome = OUTCOME_KILLED,
@@ -35,7 +36,7 @@ static void a_story_is_one_object_on_one_line(void **state)
 	assert_int_equal(add_json(&out, &record), 0);
 	assert_string_equal(
 		buf_str(&out),
-		"{\"type\":\"why\",\"schema\":1,\"state\":\"ended\",\"id\":\"b/c/1\",\"outcome\":\"killed\","
+		"{\"type\":\"why\",\"schema\":1,\"time\":\"2026-11-22T08:00:00.000000000Z\",\"state\":\"ended\",\"id\":\"b/c/1\",\"outcome\":\"killed\","
 		"\"cause\":\"grace-expired\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"a\\\"\\\\x0a[1] took SIGTERM and raised it "
 		"again, which does not end PID 1; the kernel killed it 2.00s later.\",\"events\":["
 		"{\"at_boot_ns\":5000000000,\"text\":\"the kernel sent SIGTERM to a\\\"\\\\x0a[1]\"},"
@@ -60,7 +61,7 @@ static void what_went_well_has_empty_lists(void **state)
 	assert_int_equal(add_json(&out, &record), 0);
 	assert_string_equal(
 		buf_str(&out),
-		"{\"type\":\"why\",\"schema\":1,\"state\":\"ended\",\"id\":\"b/c/2\",\"outcome\":\"completed\","
+		"{\"type\":\"why\",\"schema\":1,\"time\":null,\"state\":\"ended\",\"id\":\"b/c/2\",\"outcome\":\"completed\","
 		"\"cause\":\"self\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"the init exited with code 0 by itself; no "
 		"request to stop was seen.\",\"events\":[],\"events_other\":0,"
 		"\"remedies\":[]}\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/json/why.h"
 
+#include "base/rfc3339.h"
 #include "core/stop/audit.h"
 #include "wire/json/parts.h"
 #include "wire/json/record.h"
@@ -37,10 +38,12 @@ static void add_remedies(struct buf *out, const struct story *s)
 void why_json_add(struct buf *out, const char *key, const struct story *s)
 {
 	bool ended = s->state == STORY_ENDED;
+	char time[RFC3339_SIZE];
 
 	jsonw_object(out, key);
 	jsonw_str(out, "type", "why");
 	jsonw_u64(out, "schema", RECORD_SCHEMA);
+	jsonw_str(out, "time", s->wall_ns ? rfc3339_format(s->wall_ns, time) : NULL);
 	jsonw_str(out, "state", story_state_name(s->state));
 	jsonw_str(out, "id", s->id);
 	jsonw_str(out, "outcome", ended ? outcome_name(s->outcome) : NULL);
