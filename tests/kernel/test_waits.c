@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stop waits for, seen by looks at real processes: clients, children, locks, pipes, limits.
+#include "io/files/fd.h"
 #include "lib/box/v1freezer.h"
 #include "lib/claim.h"
 #include "lib/kernel/judge.h"
@@ -99,11 +100,33 @@ static void limit_it(const struct box *box, const char *controller, const char *
 	assert_int_equal(cg_enter(dir, box->init_pid), 0);
 }
 
+/* In the one hierarchy, whose cgroups above the container hand the controller on. */
+static void limit_unified(const struct fixture *f, const struct box *box, const char *controller,
+			  const char *file, const char *limit)
+{
+	char dir[HIER_PATH_MAX], on[16];
+	size_t end = strlen(f->tree.hier.mount);
+
+	snprintf(dir, sizeof(dir), "%s", box->dir);
+	snprintf(on, sizeof(on), "+%s", controller);
+	for (char *at = dir + end; at; at = strchr(at + 1, '/')) {
+		char was = *at;
+
+		*at = '\0';
+		assert_int_equal(cg_write(dir, "cgroup.subtree_control", on), 0);
+		*at = was;
+	}
+	assert_int_equal(cg_write(box->dir, file, limit), 0);
+}
+
 static void limit_pids(struct fixture *f, const struct box *box)
 {
 	static const char *const files[][2] = {{"pids.max", "1"}, {}};
 
-	limit_it(box, "pids", files);
+	if (f->tree.hier.unified)
+		limit_unified(f, box, "pids", "pids.max", "1");
+	else
+		limit_it(box, "pids", files);
 }
 
 static void limit_cpu(struct fixture *f, const struct box *box)
@@ -111,7 +134,10 @@ static void limit_cpu(struct fixture *f, const struct box *box)
 	static const char *const files[][2] = {
 		{"cpu.cfs_period_us", "100000"}, {"cpu.cfs_quota_us", "2000"}, {}};
 
-	limit_it(box, "cpu", files);
+	if (f->tree.hier.unified)
+		limit_unified(f, box, "cpu", "cpu.max", "2000 100000");
+	else
+		limit_it(box, "cpu", files);
 }
 
 static void remove_limit(const char *controller)
@@ -122,10 +148,15 @@ static void remove_limit(const char *controller)
 	cg_sweep(dir);
 }
 
-static bool has_v1(const char *controller)
+static bool has(const struct fixture *f, const char *controller)
 {
-	char path[64];
+	char path[HIER_PATH_MAX + 32], text[256] = "";
 
+	if (f->tree.hier.unified) {
+		snprintf(path, sizeof(path), "%s/cgroup.controllers", f->tree.hier.mount);
+		return fd_read_into(AT_FDCWD, path, text, sizeof(text)) > 0 &&
+		       strstr(text, controller);
+	}
 	snprintf(path, sizeof(path), "/sys/fs/cgroup/%s/tasks", controller);
 	return access(path, W_OK) == 0;
 }
@@ -136,10 +167,8 @@ static const struct row rows[] = {
 	{"pipe", NULL, "write-blocked", "{'call':'write','ns_pid':1,'peer':{'comm':'waiter'}}",
 	 .let_go = NULL},
 	{"thread", NULL, "write-blocked", "{'call':'write','ns_pid':1}", .let_go = NULL},
-	{"flock", lock_path, "lock", "{'call':'lock','peer':{'comm':'test_waits'}}",
-	 .let_go = NULL},
-	{"fcntl", lock_path, "lock", "{'call':'lock','peer':{'comm':'test_waits'}}",
-	 .let_go = NULL},
+	{"flock", lock_path, "lock", "{'call':'lock'}", .let_go = NULL},
+	{"fcntl", lock_path, "lock", "{'call':'lock'}", .let_go = NULL},
 	{"child", NULL, "child-alive", "{'ns_pid':1,'count':1,'call':'wait'}", .let_go = NULL},
 	{"spin", NULL, "handler-runs", "{'ns_pid':1,'call':null}", .let_go = NULL},
 	{"sleep", NULL, "sleeps", "{'ns_pid':1,'call':'nanosleep','looks':2}", .let_go = NULL},
@@ -153,9 +182,9 @@ static const struct row rows[] = {
 static bool can_be_had(const struct fixture *f, const struct row *row)
 {
 	if (row->hold == limit_pids)
-		return has_v1("pids");
+		return has(f, "pids");
 	if (row->hold == limit_cpu)
-		return has_v1("cpu");
+		return has(f, "cpu");
 	return row->hold != freeze_it || f->tree.hier.unified || v1freezer_is_here(&f->tree.hier);
 }
 
@@ -222,6 +251,8 @@ static void end(struct fixture *f, const struct row *row, struct box *box)
 		fail_msg("%s waited for nothing: %s", row->manner, json_dumps(rec, 0));
 	assert_string_equal(jrec_text(first, "what"), row->what);
 	judge_match(first, row->first);
+	if (row->argument == lock_path)
+		assert_int_equal(jrec_int(first, "peer.pid", 0), getpid());
 	assert_int_equal(box_remove(box), 0);
 }
 
