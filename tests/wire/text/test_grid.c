@@ -187,6 +187,10 @@ static void test_chosen(void **state)
 	      "9     alpha                  running\n"
 	      "-     beta-with-a-long-name  done\n"
 	      "12    gamma                  running\n");
+	check(&(struct grid_view){.columns = "SIZE,Name", .no_titles = true, .sort = "-SIZE"},
+	      "12    gamma\n"
+	      "9     alpha\n"
+	      "-     beta-with-a-long-name\n");
 	/* What is asked for is shown, whatever the terminal. */
 	check(&(struct grid_view){.columns = "state,mark,size", .width = 5, .no_titles = true},
 	      "run - 9\ndon -\nrun - 12\n");
@@ -232,7 +236,8 @@ static void test_knows(void **state)
 		{"-name", false, "-name"},
 		{"nam", false, "nam"},
 		{"names", false, "names"},
-		{"NAME", false, "NAME"},
+		{"NAME,Size", false, NULL},
+		{"name,NAME", false, "NAME"},
 		{"", false, ""},
 		{"name,", false, ""},
 		{",name", false, ""},
@@ -340,7 +345,7 @@ int main(void)
 		CLAIM("a long name gives way to other columns, where room is short", test_long),
 		CLAIM("a column that ended the line may be left out, and titles stay as they are",
 		      test_last),
-		CLAIM("columns that are named are shown in that order, and none is left out",
+		CLAIM("columns that are named, in any case, are shown in that order, and none is left out",
 		      test_chosen),
 		CLAIM("a wide table has more columns, and nothing is cut on any terminal",
 		      test_wide),

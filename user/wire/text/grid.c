@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/duration.h"
@@ -44,7 +45,7 @@ static size_t find_column(const struct grid_table *table, const char *name, size
 	size_t i = 0;
 
 	while (i < table->n &&
-	       (strncmp(table->columns[i].name, name, len) != 0 || table->columns[i].name[len]))
+	       (strncasecmp(table->columns[i].name, name, len) != 0 || table->columns[i].name[len]))
 		i++;
 	return i;
 }
