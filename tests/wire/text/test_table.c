@@ -70,7 +70,7 @@ static int put(struct buf *out, const struct record *record, const struct grid_v
 {
 	_cleanup_(grid_done) struct grid grid = {};
 
-	grid_init(&grid, &table_stops, view);
+	grid_init(&grid, &table_trace, view);
 	grid_expect(&grid, "pod");
 	grid_add_titles(&grid);
 	if (record)
@@ -93,7 +93,7 @@ static void test_screen(void **state)
 
 	assert_int_equal(put(&out, NULL, &(struct grid_view){.live = true}), 0);
 	assert_string_equal(buf_str(&out), "TIME           POD               CONTAINER   OUTCOME   "
-					   "  CAUSE          EXIT     TOOK    GRACE     "
+					   "  CAUSE           EXIT     TOOK    GRACE     "
 					   "SENDER               NOTE\n");
 
 	assert_row(&graceful,
