@@ -174,6 +174,32 @@ static void add_table(struct buf *out, const char *how, const struct grid_view *
 	assert_int_equal(account_table(out, &(struct account){stories, 1}, view), 0);
 }
 
+static void test_late(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct scene s;
+
+	make(&s, "gkg");
+	s.records[0].gaps = s.records[1].gaps = 1u << GAP_ATTACHED_LATE;
+	s.records[1].gaps |= 1u << GAP_NOT_EMPTY;
+	s.story.partial.gaps = 2;
+	account_text_partial(&out, &s.story);
+	assert_string_equal(buf_str(&out),
+			    "stops with gaps in their evidence: 2 (attached-late: 2)");
+	buf_reset(&out);
+	account_text_note(&out, &s.story, s.pods, s.stops, ~(1u << GAP_ATTACHED_LATE));
+	assert_string_equal(buf_str(&out), "");
+}
+
+static void test_answers(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	add_table(&out, "g", &(struct grid_view){.width = 38});
+	assert_non_null(strstr(buf_str(&out), "\nCONTAINER OUTCOME  TOOK GRACE NOTE\n"));
+	assert_non_null(strstr(buf_str(&out), "\na         graceful -    -     -\n"));
+}
+
 static void test_order(void **state)
 {
 	static const struct {
@@ -263,6 +289,9 @@ int main(void)
 		      test_stops),
 		CLAIM("a verdict says whether the lock was held until all had stopped", test_lock),
 		CLAIM("that a boot ended unclean comes first", test_unclean),
+		CLAIM("attached-late is said once, with how many stops it is of", test_late),
+		CLAIM("a narrow terminal has what ended how, after how much of its time, and why",
+		      test_answers),
 		CLAIM("the trouble stands first, unless the rows are sorted", test_order),
 		CLAIM("on a terminal more than a few good stops are counted", test_counted),
 		CLAIM("the headline is the last thing on a screen that scrolls", test_scrolls),
