@@ -74,8 +74,16 @@ END
 claim "a boot is chosen by number or id" $bad
 
 try "$graced" report --file "$story" --boot -2
-refused 1 'there is no boot -2; the records are of 2'
+refused 1 'there is no boot -2: the records are of 2 boots'
 claim "a boot that is not there is refused" $?
+grep 11111111- "$story" >"$tmp/one"
+try "$graced" report --file "$tmp/one" --boot -1
+refused 1 'there is no boot -1: the records are of one boot$'
+claim "where all records are of one boot, that is said" $?
+sed "s/11111111-[0-9a-f-]*/$(cat /proc/sys/kernel/random/boot_id)/" "$tmp/one" >"$tmp/present"
+try "$graced" report --file "$tmp/present" --boot -1
+refused 1 'there is no boot -1: the records are of one boot, the present one$'
+claim "that this is the boot that runs is said, too" $?
 
 try "$graced" report --file "$story" -o json -n kube-system
 ((rc == 0)) && [[ $(jq -r '.pods[].name' "$out") == coredns-x ]] &&

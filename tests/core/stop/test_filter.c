@@ -73,7 +73,8 @@ static void test_stops(void **state)
 		{{.containers = N("aaa")}, false},
 		{{.containers = N("aaab")}, false},
 		{{.containers = N(WORLD_ID_A1 "a")}, false},
-		{{.containers = N("mai")}, false},
+		{{.containers = N("mai")}, true},
+		{{.containers = N("ain")}, false},
 		{{.namespaces = N("default"), .pods = N("web-0"), .containers = N("main")}, true},
 		{{.namespaces = N("kube"), .pods = N("web-0"), .containers = N("main")}, false},
 		{{.outcomes = IS(KILLED)}, true},
@@ -109,10 +110,11 @@ static void test_patterns(void **state)
 		struct filter f;
 		bool matches;
 	} want[] = {
-		/* The beginning, up to what is no letter and no digit. */
+		/* A beginning. */
 		{{.pods = N("web")}, true},
-		{{.pods = N("we")}, false},
-		{{.pods = N("web-")}, false},
+		{{.pods = N("we")}, true},
+		{{.pods = N("web-")}, true},
+		{{.pods = N("eb-0")}, false},
 		{{.pods = N("web-00")}, false},
 		{{.namespaces = N("default-x")}, false},
 		/* Globs. */
@@ -139,6 +141,8 @@ static void test_patterns(void **state)
 		{{.pods = {.lists = {"cart", "db"}, .n = 2}}, false},
 		/* What is left out. */
 		{{.pods = N("!web")}, false},
+		{{.pods = N("!we")}, true},
+		{{.pods = N("!web-")}, true},
 		{{.pods = N("!cart")}, true},
 		{{.pods = N("w*,!web-1")}, true},
 		{{.pods = N("w*,!web-0")}, false},
@@ -150,6 +154,28 @@ static void test_patterns(void **state)
 
 	for (size_t i = 0; i < LEN(want); i++)
 		assert_matches(&want[i].f, &stop, want[i].matches, i);
+}
+
+static void test_beginnings(void **state)
+{
+	static const struct {
+		const char *wanted, *name;
+		bool matches;
+	} want[] = {
+		{"p1_w", "p1_web_1", true},	  {"p1_web_1", "p1_web_1", true},
+		{"p1_web_1", "p1_web_10", false}, {"p1_web_", "p1_web_10", true},
+		{"p1", "p1_web_1", true},	  {"p", "p1_web_1", true},
+		{"p1", "p10_web_1", false},	  {"web", "p1_web_1", false},
+		{"!p1_w", "p1_web_1", true},	  {"!p1_web", "p1_web_1", false},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct filter f = {.containers = N(want[i].wanted)};
+		struct record stop = a_stop();
+
+		stop.stop.container.name = want[i].name;
+		assert_matches(&f, &stop, want[i].matches, i);
+	}
 }
 
 static void test_compose(void **state)
@@ -169,6 +195,8 @@ static void test_compose(void **state)
 		{{.containers = N("shop/shop-web-1")}, true},
 		{{.containers = N("shop/*")}, true},
 		{{.containers = N("other/web")}, false},
+		{{.containers = N("shop-w")}, true},
+		{{.containers = N("shop/shop-w")}, true},
 		/* A service's name has no beginning of another's: "web" is not "web-admin". */
 		{{.containers = N("we")}, false},
 		{{.pods = N("shop/web")}, false},
@@ -346,6 +374,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a stop matches when every condition holds", test_stops),
 		CLAIM("a name is found by its beginning, a glob, or one of a list", test_patterns),
+		CLAIM("a beginning ends anywhere but within a number, and leaves out whole words alone",
+		      test_beginnings),
 		CLAIM("outside pods a container is found by its namespace and its whole workload",
 		      test_compose),
 		CLAIM("an empty or long pattern, or one list too many, is refused",

@@ -54,15 +54,16 @@ static const struct grid_column columns[] = {
 	 .add = add_state,
 	 .shorten = shorten_state,
 	 .typical = 7,
-	 .typical_short = 3,
-	 .turn = 2},
-	{.name = "size", .title = "SIZE", .add = add_size, .turn = 1, .number = true},
+	 .typical_short = 3},
+	{.name = "size", .title = "SIZE", .add = add_size, .number = true},
 	{.name = "extra", .title = "EXTRA", .add = add_size, .wide = true, .number = true},
 	{.name = "mark", .title = "MARK", .add = add_mark, .optional = true},
 	{.name = "note", .title = "NOTE", .add = add_note, .least = 8, .continues = true},
 };
 
-static const struct grid_table table = {columns, LEN(columns)};
+static const struct grid_table table = {.columns = columns,
+					.n = LEN(columns),
+					.extras = "state,size"};
 
 static const struct item items[] = {
 	{"alpha", "running", "9", NULL, 9, NULL},
@@ -150,14 +151,11 @@ static void test_last(void **state)
 {
 	static const struct grid_column list[] = {
 		{.name = "name", .title = "NAME", .add = add_name},
-		{.name = "size", .title = "SIZE", .add = add_size, .turn = 2},
-		{.name = "state",
-		 .title = "STATE",
-		 .add = add_state,
-		 .shorten = shorten_state,
-		 .turn = 1},
+		{.name = "size", .title = "SIZE", .add = add_size},
+		{.name = "state", .title = "STATE", .add = add_state, .shorten = shorten_state},
 	};
-	static const struct grid_table two = {list, LEN(list)};
+	static const struct grid_table two = {
+		.columns = list, .n = LEN(list), .extras = "size,state"};
 	static const struct {
 		unsigned int width;
 		const char *want;
@@ -180,6 +178,46 @@ static void test_last(void **state)
 	}
 }
 
+/* The same columns, in another order of what they are worth. */
+static void test_answers(void **state)
+{
+	static const struct grid_table ordered = {.columns = columns,
+						  .n = LEN(columns),
+						  .answers = "name,size,note",
+						  .extras = "state"};
+	static const struct item list[] = {{"some-long-name", "running", "1234", "note", 1, NULL}};
+	static const struct {
+		unsigned int width;
+		const char *row;
+	} want[] = {
+		{35, "some-long-name  running  1234  note\n"},
+		{32, "some-long-name running 1234 note\n"},
+		{28, "some-long-name run 1234 note\n"},
+		/* Before the answer: an extra, then what names are longer than they have to be. */
+		{27, "some-long-name 1234 note\n"},
+		{24, "some-long-name 1234 note\n"},
+		{20, "some-…name 1234 note\n"},
+		{16, "som…me 1234 note\n"},
+		/* Of the answer the last goes first. */
+		{15, "some-…name 1234\n"},
+		{11, "som…me 1234\n"},
+		{10, "some-…name\n"},
+		{6, "som…me\n"},
+		{1, "som…me\n"},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		_cleanup_(grid_done) struct grid grid = {};
+		_cleanup_(buf_free) struct buf out = {};
+
+		grid_init(&grid, &ordered,
+			  &(struct grid_view){.width = want[i].width, .no_titles = true});
+		grid_add(&grid, list);
+		assert_int_equal(grid_flush(&grid, &out), 0);
+		assert_string_equal(buf_str(&out), want[i].row);
+	}
+}
+
 static void test_chosen(void **state)
 {
 	check(&(struct grid_view){.columns = "size,name,state"},
@@ -187,6 +225,10 @@ static void test_chosen(void **state)
 	      "9     alpha                  running\n"
 	      "-     beta-with-a-long-name  done\n"
 	      "12    gamma                  running\n");
+	check(&(struct grid_view){.columns = "SIZE,Name", .no_titles = true, .sort = "-SIZE"},
+	      "12  gamma\n"
+	      "9   alpha\n"
+	      "-   beta-with-a-long-name\n");
 	/* What is asked for is shown, whatever the terminal. */
 	check(&(struct grid_view){.columns = "state,mark,size", .width = 5, .no_titles = true},
 	      "run - 9\ndon -\nrun - 12\n");
@@ -232,7 +274,8 @@ static void test_knows(void **state)
 		{"-name", false, "-name"},
 		{"nam", false, "nam"},
 		{"names", false, "names"},
-		{"NAME", false, "NAME"},
+		{"NAME,Size", false, NULL},
+		{"name,NAME", false, "NAME"},
 		{"", false, ""},
 		{"name,", false, ""},
 		{",name", false, ""},
@@ -282,19 +325,52 @@ static void test_live(void **state)
 	flush(&grid, &items[0], "alpha                  running  9     -\n");
 }
 
+static void test_stays(void **state)
+{
+	static const struct item wide = {"a-name-that-is-long",
+					 "restarting",
+					 "123456",
+					 "a note of some words",
+					 1,
+					 NULL},
+				 marked = {"x", "up", "1", "n", 1, "m"};
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &table, &(struct grid_view){.live = true, .flat = true, .width = 32});
+	grid_add_titles(&grid);
+	flush(&grid, NULL, "NAME      ST       SIZE  NOTE\n");
+	flush(&grid, &items[0], "alpha     running  9\n");
+	flush(&grid, &wide, "a-na…ong  res      123…  a note…\n");
+	flush(&grid, &items[0], "alpha     running  9\n");
+	/* This one is never left out. */
+	flush(&grid, &marked, "NAME               MARK NOTE\nx                  m    n\n");
+	flush(&grid, &wide, "a-name-th…-is-long -    a note …\n");
+	flush(&grid, &items[1], "beta-with…ong-name -\n");
+}
+
+static void test_many(void **state)
+{
+	static const struct item wide = {"a-name", "running", "1234", "a note", 1, NULL};
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &table, &(struct grid_view){.width = 30});
+	flush(&grid, &items[0], "NAME   ST       SIZE  NOTE\nalpha  running  9\n");
+	flush(&grid, &wide, "a-…me  running  1234  a note\n");
+}
+
 static void test_resize(void **state)
 {
 	static const struct item item = {"name", "running", "1234", NULL, 1, NULL};
 	_cleanup_(grid_done) struct grid grid = {};
 
 	grid_init(&grid, &table, &(struct grid_view){.live = true, .width = 30});
-	flush(&grid, &item, "NAME  ST       SIZE  NOTE\nname  running  1234\n");
+	flush(&grid, &item, "NAME     ST       SIZE  NOTE\nname     running  1234\n");
 	grid_set_width(&grid, 18);
 	flush(&grid, &item, "NAME ST  SIZE NOTE\nname run 1234\n");
 	grid_set_width(&grid, 14);
-	flush(&grid, &item, "NAME ST  NOTE\nname run\n");
+	flush(&grid, &item, "NAME  NOTE\nname\n");
 	grid_set_width(&grid, 30);
-	flush(&grid, &item, "NAME  ST       SIZE  NOTE\nname  running  1234\n");
+	flush(&grid, &item, "NAME     ST       SIZE  NOTE\nname     running  1234\n");
 }
 
 static void test_expected(void **state)
@@ -336,11 +412,13 @@ int main(void)
 		      test_pipe),
 		CLAIM("on a terminal one step after the other makes room, and names are cut last",
 		      test_steps),
+		CLAIM("extras go first, then letters of names, then what answers least",
+		      test_answers),
 		CLAIM("a flat row stays one line", test_flat),
 		CLAIM("a long name gives way to other columns, where room is short", test_long),
 		CLAIM("a column that ended the line may be left out, and titles stay as they are",
 		      test_last),
-		CLAIM("columns that are named are shown in that order, and none is left out",
+		CLAIM("columns that are named, in any case, are shown in that order, and none is left out",
 		      test_chosen),
 		CLAIM("a wide table has more columns, and nothing is cut on any terminal",
 		      test_wide),
@@ -348,6 +426,10 @@ int main(void)
 		CLAIM("a list with what is no column, or twice, is refused by its name",
 		      test_knows),
 		CLAIM("a live table grows, and repeats its titles when a column comes", test_live),
+		CLAIM("on a terminal the columns of a live table stay, and what is longer is cut",
+		      test_stays),
+		CLAIM("rows that are added later fit into the columns of the first ones",
+		      test_many),
 		CLAIM("a live table follows its terminal", test_resize),
 		CLAIM("an optional column that is expected is there from the beginning",
 		      test_expected),

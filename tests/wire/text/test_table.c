@@ -70,7 +70,7 @@ static int put(struct buf *out, const struct record *record, const struct grid_v
 {
 	_cleanup_(grid_done) struct grid grid = {};
 
-	grid_init(&grid, &table_stops, view);
+	grid_init(&grid, &table_trace, view);
 	grid_expect(&grid, "pod");
 	grid_add_titles(&grid);
 	if (record)
@@ -93,7 +93,7 @@ static void test_screen(void **state)
 
 	assert_int_equal(put(&out, NULL, &(struct grid_view){.live = true}), 0);
 	assert_string_equal(buf_str(&out), "TIME           POD               CONTAINER   OUTCOME   "
-					   "  CAUSE          EXIT     TOOK    GRACE     "
+					   "  CAUSE           EXIT     TOOK    GRACE     "
 					   "SENDER               NOTE\n");
 
 	assert_row(&graceful,
@@ -384,6 +384,8 @@ static void test_notes(void **state)
 		{true, 0, 12, OUTCOME_KILLED, 0, " deaf oom×12\n", UNHEARD_NONE},
 		{true, 3, 0, OUTCOME_KILLED, 0, " deaf 3 collateral\n", UNHEARD_NONE},
 		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE, " name-late\n", UNHEARD_NONE},
+		{false, 0, 0, OUTCOME_GRACEFUL, 1u << GAP_NAME_LATE | 1u << GAP_ATTACHED_LATE,
+		 " runtime  name-late\n", UNHEARD_NONE},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -396,6 +398,71 @@ static void test_notes(void **state)
 		record.stop.outcome = want[i].outcome;
 		record.stop.gaps = want[i].gaps;
 		assert_cell(&record, want[i].note);
+	}
+}
+
+static void test_attached_late(void **state)
+{
+	struct record record = stop(), signal = signal_record();
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_false(table_is_late(&record));
+	assert_false(table_is_late(&signal));
+	record.stop.gaps = 1u << GAP_ATTACHED_LATE;
+	assert_true(table_is_late(&record));
+	assert_cell(&record, "  runc[812] runtime\n");
+	assert_int_equal(put(&out, &record, &(struct grid_view){.wide = true}), 0);
+	assert_non_null(strstr(buf_str(&out), "  attached-late\n"));
+}
+
+/* The titles of a table on a terminal, with a space between. */
+static void add_shown(struct buf *out, const struct grid_table *table, unsigned int width,
+		      const struct record *record)
+{
+	struct grid_view view = {.width = width, .also = table == &table_log ? "date" : NULL};
+	_cleanup_(grid_done) struct grid grid = {};
+	_cleanup_(buf_free) struct buf lines = {};
+
+	view.live = view.flat = table == &table_trace;
+	grid_init(&grid, table, &view);
+	grid_add(&grid, record);
+	assert_int_equal(grid_flush(&grid, &lines), 0);
+	term_check(&lines, width);
+	for (const char *at = buf_str(&lines); *at != '\n'; at++)
+		if (*at != ' ' || at[1] != ' ')
+			buf_addc(out, *at);
+}
+
+static void test_answers(void **state)
+{
+	static const struct {
+		const struct grid_table *table;
+		bool pod;
+		unsigned int width;
+		const char *titles;
+	} want[] = {
+		{&table_trace, false, 80, "CONTAINER OUTCOME CAUSE TOOK SENDER NOTE"},
+		{&table_trace, true, 80, "POD CONTAINER OUTCOME CAUSE TOOK SENDER NOTE"},
+		{&table_trace, false, 140,
+		 "TIME CONTAINER OUTCOME CAUSE EXIT TOOK GRACE SENDER NOTE"},
+		{&table_trace, false, 60, "CONTAINER OUTCOME CAUSE TOOK SENDER"},
+		{&table_log, false, 80, "TIME CONTAINER OUTCOME CAUSE TOOK SENDER"},
+		{&table_log, true, 90, "TIME POD CONTAINER OUTCOME CAUSE TOOK SENDER"},
+		{&table_log, false, 160,
+		 "DATE TIME CONTAINER OUTCOME CAUSE EXIT TOOK GRACE SENDER NOTE"},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		_cleanup_(buf_free) struct buf titles = {};
+		struct record record = stop();
+
+		record.stop.container.name = "a-container-with-a-name";
+		record.stop.pod.known = want[i].pod;
+		record.stop.outcome = OUTCOME_OOM_KILLED;
+		record.stop.cause = CAUSE_SAME_CONTAINER;
+		record.stop.deaf = true;
+		add_shown(&titles, want[i].table, want[i].width, &record);
+		assert_string_equal(buf_str(&titles), want[i].titles);
 	}
 }
 
@@ -537,6 +604,9 @@ int main(void)
 		CLAIM("what was sent before the last exec has its time and the name of then",
 		      test_before_exec),
 		CLAIM("notes tell deafness, collateral and OOM kills and gaps", test_notes),
+		CLAIM("attached-late is no note, but in a wide table", test_attached_late),
+		CLAIM("a terminal of 80 columns has what answers the question of trace and of log",
+		      test_answers),
 		CLAIM("a sandbox has no row, unless it is a guess", test_sandboxes),
 		CLAIM("a signal's row tells at once that nobody listens", test_signal_notes),
 		CLAIM("hostile names make one printable line, and fit a terminal",

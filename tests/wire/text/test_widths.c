@@ -142,7 +142,8 @@ static void add_trace(struct buf *out, const struct scene *scene, unsigned int w
 {
 	_cleanup_(grid_done) struct grid grid = {};
 
-	grid_init(&grid, &table_stops, &(struct grid_view){.width = width, .live = true});
+	grid_init(&grid, &table_trace,
+		  &(struct grid_view){.width = width, .live = true, .flat = true});
 	if (scene->subjects[0].pod)
 		grid_expect(&grid, "pod");
 	grid_add_titles(&grid);

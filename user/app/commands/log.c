@@ -38,7 +38,7 @@ struct rows {
 	struct grid grid;
 	char **last; /* with --count, the last lines that matched, from next on; owned */
 	size_t next;
-	uint64_t matched, printed;
+	uint64_t matched, printed, late;
 	int error;
 };
 
@@ -70,6 +70,7 @@ static void print_line(struct rows *h, const char *line, size_t len)
 	}
 	if (record_read(line, len, RECORDS_STOPS, &arena, &record) < 0)
 		return;
+	h->late += table_is_late(&record);
 	grid_add(&h->grid, &record);
 	if (h->printed % ROWS_TOGETHER == 0 && !h->options->table.sort)
 		flush_table(h);
@@ -128,6 +129,9 @@ static int finish(struct rows *h, const struct history *history)
 		flush_table(h);
 	fflush(stdout);
 	history_say_left_out(history);
+	if (h->late)
+		say("%" PRIu64 " of the containers ran before graced was attached (attached-late)",
+		    h->late);
 	if (h->error < 0)
 		say("cannot show all stops: %s", strerror(-h->error));
 	else if (!h->matched)
@@ -150,7 +154,7 @@ static int show(struct rows *h, struct history *history)
 			return 1;
 		}
 	}
-	grid_init(&h->grid, &table_stops, &view);
+	grid_init(&h->grid, &table_log, &view);
 	status = history_read(history);
 	if (!status)
 		status = finish(h, history);
@@ -175,6 +179,6 @@ int cmd_log(int argc, char **argv)
 				 argv[options.first]);
 	status = history_take_options(&history);
 	if (!status)
-		status = screen_check(&options, &table_stops);
+		status = screen_check(&options, &table_log);
 	return status ? status : show(&h, &history);
 }

@@ -187,7 +187,7 @@ int cmd_replay(int argc, char **argv)
 	if (options.first + 1 < argc)
 		return say_usage("replay", "'%s' is one argument too many",
 				 argv[options.first + 1]);
-	status = screen_check(&options, &table_stops);
+	status = screen_check(&options, &table_trace);
 	if (status)
 		return status;
 	if (output_new(&options, &p.output) < 0) {

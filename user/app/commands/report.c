@@ -106,7 +106,7 @@ static int choose_journal_boot(struct report *report, long offset)
 		return 1;
 	}
 	if (!when_boot_index(offset, n, &index))
-		return when_no_boot(offset, n);
+		return when_no_boot(offset, n, n ? boots[n - 1] : NULL);
 	account_boot(boots[index], strlen(boots[index]), report->boot);
 	return 0;
 }
@@ -164,7 +164,7 @@ static int choose_file_boot(struct report *report)
 		return 1;
 	}
 	if (!when_boot_index(offset, n, &index))
-		return when_no_boot(offset, n);
+		return when_no_boot(offset, n, n ? boots[n - 1] : NULL);
 	snprintf(report->boot, sizeof(report->boot), "%s", boots[index]);
 	return 0;
 }

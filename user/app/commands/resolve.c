@@ -185,20 +185,24 @@ static void add_cgroup(struct grid_cell *cell, const void *value)
 
 static const struct grid_column columns[] = {
 	{"what", GRID_TEXT(struct answer, what), GRID_NAME},
-	{"kind", .add = add_kind, .turn = 4},
-	{"namespace", .add = add_namespace, .turn = 1, .optional = true},
+	{"kind", .add = add_kind},
+	{"namespace", .add = add_namespace, .optional = true},
 	{"pod", GRID_AT(table_add_pod, struct answer, pod), GRID_NAME, .optional = true},
 	{"container", GRID_AT(table_add_container, struct answer, container), GRID_NAME},
 	{"workload", .add = add_workload, .wide = true},
 	{"id", GRID_AT(grid_add_id, struct answer, container.id), .wide = true},
-	{"runtime", GRID_AT(table_add_runtime, struct answer, container.runtime), .turn = 5},
+	{"runtime", GRID_AT(table_add_runtime, struct answer, container.runtime)},
 	{"image", GRID_TEXT(struct answer, container.image), .wide = true},
-	{"qos", GRID_WORD(struct answer, path.qos, cgpath_qos_name), .turn = 3, .optional = true},
-	{"driver", GRID_WORD(struct answer, path.driver, cgpath_driver_name), .turn = 2},
+	{"qos", GRID_WORD(struct answer, path.qos, cgpath_qos_name), .optional = true},
+	{"driver", GRID_WORD(struct answer, path.driver, cgpath_driver_name)},
 	{"cgroup", GRID_AT(add_cgroup, struct answer, cgroup), .wide = true},
 };
 
-static const struct grid_table table = {columns, sizeof(columns) / sizeof(*columns)};
+static const struct grid_table table = {
+	.columns = columns,
+	.n = sizeof(columns) / sizeof(*columns),
+	.extras = "runtime,kind,qos,driver,namespace",
+};
 
 static int print_rows(struct resolve *r)
 {

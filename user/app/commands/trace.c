@@ -107,7 +107,7 @@ int cmd_trace(int argc, char **argv)
 	status = relay_check(&options);
 	if (status)
 		return status;
-	status = screen_check(&options, &table_stops);
+	status = screen_check(&options, &table_trace);
 	if (status)
 		return status;
 	if (!say_host_pids("trace"))

@@ -30,6 +30,7 @@ struct output {
 	struct buf text;  /* scratch */
 	struct grid grid; /* the table */
 	uint64_t printed; /* of what --count counts */
+	bool said_late;	  /* that a row is of a container that ran before */
 	bool failed;	  /* out of memory for a row */
 	bool ended;
 	int status;
@@ -81,8 +82,8 @@ int output_open_rows(struct output *o, bool live)
 	struct grid_view view = screen_view(o->options);
 	int r = out_new(STDOUT_FILENO, false, live, &o->rows);
 
-	view.live = true;
-	grid_init(&o->grid, &table_stops, &view);
+	view.live = view.flat = true;
+	grid_init(&o->grid, &table_trace, &view);
 	if (asks_for_pods(o->options))
 		grid_expect(&o->grid, "pod");
 	if (r < 0)
@@ -141,6 +142,16 @@ static bool is_full(const struct output *o)
 	return o->failed || (o->options->count && o->printed >= o->options->count);
 }
 
+/* Of most of the first rows it is true, and it is no news of any of them. */
+static void say_late(struct output *o, const struct record *record)
+{
+	if (o->said_late || !table_is_late(record))
+		return;
+	o->said_late = true;
+	say("graced was attached after containers had started: what these got before is not known "
+	    "(attached-late)");
+}
+
 static void encode_row(struct output *o, const struct record *record)
 {
 	if (record->type == RECORD_ATTACHED) {
@@ -148,6 +159,7 @@ static void encode_row(struct output *o, const struct record *record)
 			grid_expect(&o->grid, "pod");
 		grid_add_titles(&o->grid);
 	} else if (table_has_row(record)) {
+		say_late(o, record);
 		grid_add(&o->grid, record);
 	}
 	grid_set_width(&o->grid, screen_width());

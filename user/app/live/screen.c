@@ -13,15 +13,20 @@
 
 #define WIDTH_UNKNOWN 80
 
-unsigned int screen_width(void)
+static struct winsize screen_size(void)
 {
 	struct winsize size;
 
 	if (!isatty(STDOUT_FILENO))
-		return 0;
+		return (struct winsize){};
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-		return WIDTH_UNKNOWN;
-	return size.ws_col;
+		return (struct winsize){.ws_col = WIDTH_UNKNOWN};
+	return size;
+}
+
+unsigned int screen_width(void)
+{
+	return screen_size().ws_col;
 }
 
 /* https://no-color.org: any value but an empty one. */
@@ -49,7 +54,8 @@ struct grid_view screen_view(const struct options *options)
 		    options->which == OPTIONS_TRY;
 
 	return (struct grid_view){
-		.width = screen_width(),
+		.width = screen_size().ws_col,
+		.lines = screen_size().ws_row,
 		.colour = wants_colour(t->color),
 		.no_titles = t->no_titles,
 		.wide = t->wide,

@@ -106,7 +106,7 @@ static int choose_boot(struct history *h)
 		return 1;
 	}
 	if (!when_boot_index(offset, n, &index))
-		return when_no_boot(offset, n);
+		return when_no_boot(offset, n, n ? boots[n - 1] : NULL);
 	strcpy(h->boot, boots[index]);
 	return 0;
 }

@@ -91,8 +91,22 @@ bool when_boot_index(long offset, size_t n, size_t *ret)
 	return true;
 }
 
-int when_no_boot(long offset, size_t n)
+static bool is_present(const char *boot)
 {
-	say("there is no boot %ld; the records are of %zu", offset, n);
+	char present[37], id[ACCOUNT_BOOT_SIZE];
+
+	return clock_boot_id(present) == 0 &&
+	       strcmp(account_boot(present, strlen(present), id), boot) == 0;
+}
+
+int when_no_boot(long offset, size_t n, const char *last)
+{
+	if (n == 0)
+		say("there is no boot %ld: there are no records", offset);
+	else if (n == 1)
+		say("there is no boot %ld: the records are of one boot%s", offset,
+		    is_present(last) ? ", the present one" : "");
+	else
+		say("there is no boot %ld: the records are of %zu boots", offset, n);
 	return 1;
 }

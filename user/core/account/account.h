@@ -219,6 +219,10 @@ static inline int64_t account_code(const struct record_exit *exit)
 	return exit->known && !(exit->status & 0x7f) ? (int64_t)(exit->status >> 8 & 0xff) : -1;
 }
 
+/* How bad its end was, as record_badness() has it; 0: it stopped well. What is not known, or was
+ * late, is not well. */
+unsigned int account_badness(const struct account_stop *stop);
+
 /* Nanoseconds from the stop signal to the exit. False: not known. */
 bool account_took(const struct account_stop *stop, uint64_t *ret);
 

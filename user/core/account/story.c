@@ -197,6 +197,15 @@ uint64_t account_lock_end(const struct account_story *story)
 	return story->released_ns ? story->released_ns : story->cancelled_ns;
 }
 
+unsigned int account_badness(const struct account_stop *stop)
+{
+	unsigned int badness = record_badness(stop->of);
+
+	if (badness == 0)
+		badness = stop->of->deaf || stop->unrecorded || stop->left || stop->overdue_ns;
+	return badness;
+}
+
 bool account_took(const struct account_stop *stop, uint64_t *ret)
 {
 	uint64_t from = stop->of->stop_signal.at_ns, to = stop->of->exit.at_ns;

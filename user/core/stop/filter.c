@@ -63,12 +63,24 @@ static bool begins(const char *value, const char *wanted, size_t n)
 	return value && strncmp(value, wanted, n) == 0;
 }
 
-static bool is_letter_or_digit(char c)
+static bool is_digit(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+	return c >= '0' && c <= '9';
 }
 
-static bool text_matches(const char *text, bool whole, const char *wanted)
+static bool is_letter_or_digit(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
+}
+
+/* How much of a text a pattern without a wildcard has to be. */
+enum extent {
+	EXTENT_ALL,
+	EXTENT_WORDS,	  /* up to what is no letter and no digit */
+	EXTENT_BEGINNING, /* any beginning, but a number is whole: "web-1" is not "web-10" */
+};
+
+static bool text_matches(const char *text, enum extent extent, const char *wanted)
 {
 	size_t n = strlen(wanted);
 
@@ -78,25 +90,31 @@ static bool text_matches(const char *text, bool whole, const char *wanted)
 		return fnmatch(wanted, text, 0) == 0;
 	if (!begins(text, wanted, n))
 		return false;
-	return !text[n] || (!whole && !is_letter_or_digit(text[n]));
+	if (!text[n] || extent == EXTENT_ALL)
+		return !text[n];
+	if (extent == EXTENT_WORDS)
+		return !is_letter_or_digit(text[n]);
+	return n > 0 && !(is_digit(text[n]) && is_digit(wanted[n - 1]));
 }
 
-static bool name_matches(const struct called *c, const char *wanted)
+static bool name_matches(const struct called *c, enum extent extent, const char *wanted)
 {
-	return text_matches(c->name, c->whole, wanted) || text_matches(c->workload, true, wanted);
+	return text_matches(c->name, c->whole ? EXTENT_ALL : extent, wanted) ||
+	       text_matches(c->workload, EXTENT_ALL, wanted);
 }
 
 static bool is_called(const struct called *c, const struct pattern *pattern)
 {
 	const char *wanted = pattern->text, *slash = c->namespace_ ? strchr(wanted, '/') : NULL;
+	enum extent extent = pattern->leaves_out ? EXTENT_WORDS : EXTENT_BEGINNING;
 	size_t n = strlen(wanted);
 
 	if (c->id && n >= c->id_least && begins(c->id, wanted, n))
 		return true;
 	if (slash && begins(c->namespace_, wanted, (size_t)(slash - wanted)) &&
 	    !c->namespace_[slash - wanted])
-		return name_matches(c, slash + 1);
-	return name_matches(c, wanted);
+		return name_matches(c, extent, slash + 1);
+	return name_matches(c, extent, wanted);
 }
 
 static bool names_match(const struct filter_names *names, const struct called *called)

@@ -23,7 +23,8 @@ struct filter {
 	/* A pod also by NAMESPACE/NAME, and by the first 8 or more characters of its uid; a
 	 * container also by the first 4 or more digits of its id and, outside pods, by its whole
 	 * workload, by NAMESPACE/NAME and by NAMESPACE/WORKLOAD. Without a wildcard a pattern is
-	 * the name or what it begins with, up to a character that is no letter and no digit. */
+	 * the name or what it begins with, but no part of a number; one that leaves out ends before
+	 * a character that is no letter and no digit. */
 	struct filter_names pods, containers;
 	const char *sender_comm; /* NULL: any */
 	uint64_t sigmask;	 /* bit n-1 for signal n; 0: any */

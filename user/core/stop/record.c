@@ -88,8 +88,11 @@ bool record_may_be_terminal(const struct record_stop *stop)
 unsigned int record_badness(const struct record_stop *stop)
 {
 	static const unsigned int of[OUTCOME_COUNT] = {
-		[OUTCOME_OOM_KILLED] = 6, [OUTCOME_CRASHED] = 5, [OUTCOME_KILLED] = 4,
-		[OUTCOME_FAILED] = 3,	  [OUTCOME_UNKNOWN] = 2,
+		[OUTCOME_OOM_KILLED] = RECORD_BADNESS_MAX,
+		[OUTCOME_CRASHED] = 5,
+		[OUTCOME_KILLED] = 4,
+		[OUTCOME_FAILED] = 3,
+		[OUTCOME_UNKNOWN] = 2,
 	};
 
 	if (stop->cause == CAUSE_SUPERVISOR && stop->outcome == OUTCOME_TERMINATED)

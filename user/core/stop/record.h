@@ -429,6 +429,7 @@ static inline uint32_t record_cut_well(const struct record_stop *stop)
 bool record_may_be_terminal(const struct record_stop *stop);
 
 /* How badly it went, for a list with the worst first; 0: it went well, and no process was cut. */
+#define RECORD_BADNESS_MAX 6
 unsigned int record_badness(const struct record_stop *stop);
 
 /* The signal that ended it; 0: none, or it is not known. */

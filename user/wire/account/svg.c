@@ -364,7 +364,7 @@ static void add_stop(struct canvas *c, const struct account_pod *pod,
 	account_text_outcome(&title, stop);
 	before = title.len;
 	buf_adds(&title, "; ");
-	account_text_note(&title, c->story, pod, stop);
+	account_text_note(&title, c->story, pod, stop, stop->of->gaps);
 	if (title.len == before + 2)
 		buf_truncate(&title, before);
 	add_result(&result, stop);

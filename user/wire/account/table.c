@@ -8,6 +8,9 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "wire/account/text.h"
+#include "wire/text/wrap.h"
+
+#define GOOD_MAX 10 /* rows of good stops on a terminal; others are counted */
 
 /* A container, or a pod whose containers have left no record (stop is NULL). */
 struct row {
@@ -134,13 +137,21 @@ static void add_outcome(struct grid_cell *cell, const void *row)
 	cell->style = r->stop ? outcome_styles[r->stop->of->outcome] : GRID_WARN;
 }
 
+/* NOTE says why. */
+static void shorten_outcome(struct buf *text)
+{
+	if (text->len)
+		buf_truncate(text, strcspn(text->data, ","));
+}
+
 static void add_note(struct grid_cell *cell, const void *row)
 {
 	const struct row *r = row;
 	size_t begin = cell->text->len;
 
 	if (r->stop)
-		account_text_note(cell->text, r->story, r->pod, r->stop);
+		account_text_note(cell->text, r->story, r->pod, r->stop,
+				  cell->view->wide ? UINT32_MAX : ~(1u << GAP_ATTACHED_LATE));
 	else
 		buf_adds(cell->text, "no record of its containers");
 	if (cell->text->len == begin)
@@ -149,22 +160,26 @@ static void add_note(struct grid_cell *cell, const void *row)
 
 static const struct grid_column columns[] = {
 	{"group", .of = stop_of, GRID_AT(add_group, struct account_stop, group),
-	 GRID_KNOWN(struct account_stop, group_known), .turn = 1, .number = true, .optional = true},
+	 GRID_KNOWN(struct account_stop, group_known), .number = true, .optional = true},
 	{"container", .add = add_container, .least = 20, .keep_end = true},
 	{"id", .of = record_of, GRID_AT(grid_add_id, struct record_stop, container.id),
 	 .wide = true},
-	{"asked", .add = add_asked, .turn = 5, .number = true},
-	{"died", .add = add_died, .turn = 3, .number = true},
-	{"empty", .add = add_empty, .turn = 2, .number = true},
-	{"took", .add = add_took, .turn = 6, .number = true},
-	{"grace", .of = record_of, GRID_AT(add_grace, struct record_stop, grace), .turn = 4,
-	 .number = true},
-	{"margin", .add = add_margin, .turn = 7, .number = true},
-	{"outcome", .add = add_outcome},
-	{"note", .add = add_note, .least = 20, .continues = true},
+	{"outcome", .add = add_outcome, .shorten = shorten_outcome},
+	{"asked", .add = add_asked, .number = true},
+	{"died", .add = add_died, .number = true},
+	{"empty", .add = add_empty, .number = true},
+	{"took", .add = add_took, .number = true},
+	{"grace", .of = record_of, GRID_AT(add_grace, struct record_stop, grace), .number = true},
+	{"margin", .add = add_margin, .number = true},
+	{"note", .add = add_note, .typical = 36, .least = 20, .continues = true},
 };
 
-const struct grid_table account_columns = {columns, sizeof(columns) / sizeof(*columns)};
+const struct grid_table account_columns = {
+	.columns = columns,
+	.n = sizeof(columns) / sizeof(*columns),
+	.answers = "container,outcome,took,grace,note",
+	.extras = "margin,asked,died,empty,group",
+};
 
 /* --- lines about the story --------------------------------------------------------------------- */
 
@@ -205,7 +220,7 @@ static void add_lines(struct buf *out, const struct account_story *story,
 		{"", account_text_lost, true},		 {"", account_text_ended, true},
 		{"partial", account_text_partial, true},
 	};
-	static const struct grid_table table = {line_columns, 2};
+	static const struct grid_table table = {.columns = line_columns, .n = 2};
 	const struct grid_view own = {
 		.width = view->wide ? 0 : view->width, .live = true, .no_titles = true};
 	_cleanup_(grid_done) struct grid grid = {};
@@ -229,31 +244,73 @@ static void add_lines(struct buf *out, const struct account_story *story,
 	grid_flush(&grid, out);
 }
 
+static bool is_trouble(const struct row *row)
+{
+	return !row->stop || account_badness(row->stop) > 0;
+}
+
+/* Of the one kind or the other. Returns how many there are. */
+static size_t add_rows_of(struct grid *grid, const struct account_story *story, bool trouble,
+			  size_t most)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < story->n_pods; i++) {
+		const struct account_pod *pod = &story->pods[i];
+
+		for (size_t j = 0; j < pod->n || (j == 0 && !pod->n); j++) {
+			const struct row row = {story, pod,
+						pod->n ? story->stops[pod->first + j] : NULL};
+
+			if (is_trouble(&row) == trouble && n++ < most)
+				grid_add(grid, &row);
+		}
+	}
+	return n;
+}
+
+/* Whether more than a few good stops are counted, to keep the trouble on the screen. */
+static bool is_brief(const struct grid_view *view)
+{
+	return view->width && !view->wide && !view->columns && !view->sort && !view->no_titles;
+}
+
 static void add_rows(struct buf *out, const struct account_story *story,
 		     const struct grid_view *view)
 {
 	_cleanup_(grid_done) struct grid grid = {};
+	size_t good;
 
 	grid_init(&grid, &account_columns, view);
-	for (size_t i = 0; i < story->n_pods; i++) {
-		const struct account_pod *pod = &story->pods[i];
-
-		for (size_t j = 0; j < pod->n; j++)
-			grid_add(&grid, &(struct row){story, pod, story->stops[pod->first + j]});
-		if (!pod->n)
-			grid_add(&grid, &(struct row){story, pod, NULL});
-	}
+	add_rows_of(&grid, story, true, SIZE_MAX);
+	good = add_rows_of(&grid, story, false, is_brief(view) ? GOOD_MAX : SIZE_MAX);
 	grid_flush(&grid, out);
+	if (is_brief(view) && good > GOOD_MAX)
+		buf_printf(out, "and %zu more that stopped well (-o wide has them)\n",
+			   good - GOOD_MAX);
 }
 
-static void add_heading(struct buf *out, const struct account_story *story,
-			const struct grid_view *view)
+static void add_headline(struct buf *out, const struct account_story *story,
+			 const struct grid_view *view)
 {
+	_cleanup_(buf_free) struct buf verdict = {};
+
 	buf_adds(out, view->colour ? grid_escape(GRID_TITLE) : "");
 	account_text_heading(out, story);
 	buf_adds(out, view->colour ? grid_escape(GRID_PLAIN) : "");
 	buf_addc(out, '\n');
-	add_lines(out, story, view);
+	account_text_verdict(&verdict, story);
+	buf_adds(out, "  ");
+	wrap_text(out, buf_str(&verdict), 2, 2, view->wide ? 0 : view->width);
+}
+
+static bool scrolls(const struct buf *out, const struct grid_view *view)
+{
+	unsigned int lines = 1; /* of the prompt */
+
+	for (size_t i = 0; i < out->len; i++)
+		lines += out->data[i] == '\n';
+	return view->lines && !view->no_titles && lines > view->lines;
 }
 
 int account_table(struct buf *out, const struct account *account, const struct grid_view *view)
@@ -261,9 +318,15 @@ int account_table(struct buf *out, const struct account *account, const struct g
 	for (size_t i = 0; i < account->n; i++) {
 		if (i && !view->no_titles)
 			buf_addc(out, '\n');
-		if (!view->no_titles)
-			add_heading(out, account->stories[i], view);
+		if (!view->no_titles) {
+			add_headline(out, account->stories[i], view);
+			add_lines(out, account->stories[i], view);
+		}
 		add_rows(out, account->stories[i], view);
+	}
+	for (size_t i = 0; i < account->n && scrolls(out, view); i++) {
+		buf_addc(out, '\n');
+		add_headline(out, account->stories[i], view);
 	}
 	return buf_error(out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An account for people: lines about each shutdown, then a row for each container. */
+/* An account for people: of each story its verdict, lines about it, and a row for each container. */
 #ifndef WIRE_ACCOUNT_TABLE_H
 #define WIRE_ACCOUNT_TABLE_H
 
@@ -7,10 +7,11 @@
 #include "core/account/account.h"
 #include "wire/text/grid.h"
 
-/* Columns of the rows. */
+/* Columns of the rows: what stopped how, after how much of its time, and why. */
 extern const struct grid_table account_columns;
 
-/* Without titles the rows are written alone. 0 or buf_error(). */
+/* The trouble stands first. Where all of it is more than a screen, the headlines are written again
+ * at its end. Without titles the rows are written alone. 0 or buf_error(). */
 int account_table(struct buf *out, const struct account *account, const struct grid_view *view);
 
 #endif

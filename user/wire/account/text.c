@@ -14,8 +14,11 @@
 #include "core/story/story.h"
 #include "wire/text/journal.h"
 
+/* Containers that a verdict names; others are counted. */
+#define TROUBLE_MAX 3
+#define NAME_BYTES  64 /* of a name there */
 /* Listed pods that were alive, or containers outside pods; others are counted. */
-#define NAMES_MAX 128
+#define NAMES_MAX   128
 
 static void add_text(struct buf *out, const char *text)
 {
@@ -205,6 +208,17 @@ static void count(const struct list *list, const char *what, uint64_t n)
 		buf_printf(next(list), "%s: %" PRIu64, what, n);
 }
 
+/* Their notes do not say it again. */
+static void count_late(struct buf *out, const struct account_story *story)
+{
+	size_t late = 0;
+
+	for (size_t i = 0; i < story->n_stops; i++)
+		late += story->stops[i]->of->gaps >> GAP_ATTACHED_LATE & 1;
+	if (late)
+		buf_printf(out, " (attached-late: %zu)", late);
+}
+
 void account_text_partial(struct buf *out, const struct account_story *story)
 {
 	const struct account_partial *p = &story->partial;
@@ -226,6 +240,7 @@ void account_text_partial(struct buf *out, const struct account_story *story)
 	if (p->lost_somewhere)
 		buf_adds(next(&list), "events were lost in one of several boots");
 	count(&list, "stops with gaps in their evidence", p->gaps);
+	count_late(out, story);
 	count(&list, "containers without a record of their stop", p->unrecorded);
 	count(&list, "records that were not written", p->dropped);
 	count(&list, "records left out beyond the limit", p->cut);
@@ -385,7 +400,8 @@ static bool went_badly(const struct record_stop *of)
 }
 
 void account_text_note(struct buf *out, const struct account_story *story,
-		       const struct account_pod *pod, const struct account_stop *stop)
+		       const struct account_pod *pod, const struct account_stop *stop,
+		       uint32_t gaps)
 {
 	const struct list list = {out, out->len, ", "};
 	const struct record_stop *of = stop->of;
@@ -404,8 +420,126 @@ void account_text_note(struct buf *out, const struct account_story *story,
 		note_end(&list, of);
 	if (stop == story->stops[pod->first])
 		note_pod(&list, pod);
-	if (of->gaps) {
+	if (gaps & of->gaps) {
 		buf_adds(next(&list), "gaps: ");
-		account_text_gaps(out, of->gaps);
+		account_text_gaps(out, gaps & of->gaps);
 	}
+}
+
+/* --- the verdict ----------------------------------------------------------------------------- */
+
+/* What is longer keeps its end. */
+static void add_name(struct buf *out, const struct account_stop *stop)
+{
+	size_t begin = out->len, over;
+
+	account_text_container(out, stop);
+	if (buf_error(out) < 0 || out->len - begin <= NAME_BYTES)
+		return;
+	over = out->len - begin - NAME_BYTES;
+	memmove(out->data + begin, out->data + begin + over, NAME_BYTES);
+	memcpy(out->data + begin, "...", 3);
+	buf_truncate(out, begin + NAME_BYTES);
+}
+
+static void add_trouble(struct buf *out, const struct account_stop *stop)
+{
+	add_name(out, stop);
+	buf_adds(out, " (");
+	if (stop->unrecorded)
+		buf_adds(out, "no record of its stop");
+	else
+		account_text_outcome(out, stop);
+	if (record_badness(stop->of) == 1)
+		buf_printf(out, ", %" PRIu64 " of its processes cut", (uint64_t)stop->of->cut);
+	if (stop->of->deaf)
+		buf_adds(out, ", deaf");
+	if (stop->left)
+		buf_adds(out, ", left at the release");
+	buf_addc(out, ')');
+}
+
+static void add_troubles(struct buf *out, const struct account_story *story, size_t n)
+{
+	const struct list list = {out, out->len, ", "};
+	size_t named = 0;
+
+	for (unsigned int badness = RECORD_BADNESS_MAX; badness > 0; badness--)
+		for (size_t i = 0; i < story->n_stops && named < TROUBLE_MAX; i++)
+			if (account_badness(story->stops[i]) == badness) {
+				add_trouble(next(&list), story->stops[i]);
+				named++;
+			}
+	if (n > named)
+		buf_printf(out, " and %zu more", n - named);
+}
+
+static void add_stopped(struct buf *out, const struct account_story *story)
+{
+	size_t n = story->n_stops, bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad += account_badness(story->stops[i]) > 0;
+	if (n == 0) {
+		buf_adds(out, "No container's stop was recorded.");
+	} else if (bad == 0) {
+		buf_printf(out, "%zu container%s stopped, %s well.", n, n == 1 ? "" : "s",
+			   n == 1 ? "and it stopped" : "all of them");
+	} else {
+		if (n == 1)
+			buf_adds(out, "1 container stopped, and not well: ");
+		else if (n == bad)
+			buf_printf(out, "None of %zu containers stopped well: ", n);
+		else
+			buf_printf(out, "%zu of %zu containers did not stop well: ", bad, n);
+		add_troubles(out, story, bad);
+		if (n > bad)
+			buf_printf(out, "; %zu stopped well", n - bad);
+		buf_addc(out, '.');
+	}
+}
+
+/* "3s of its 1m00s" */
+static void add_held(struct buf *out, const struct account_story *story)
+{
+	account_text_duration(out, account_lock_end(story) - story->begin_ns);
+	if (!story->limit_ns)
+		return;
+	buf_adds(out, " of its ");
+	account_text_duration(out, story->limit_ns);
+}
+
+static void add_lock_verdict(struct buf *out, const struct account_story *story)
+{
+	if (!story->lock_held) {
+		buf_adds(out, "graced held no delay lock.");
+	} else if (story->cancelled_ns && !story->released_ns) {
+		buf_adds(out, "The shutdown was cancelled after ");
+		add_held(out, story);
+		buf_addc(out, '.');
+	} else if (!story->released_ns) {
+		buf_adds(out, "Whether the delay lock was held until all had stopped is unknown.");
+	} else {
+		buf_printf(out, "The delay lock was %s until all had stopped: ",
+			   story->left ? "not held" : "held");
+		add_held(out, story);
+		if (story->left)
+			buf_printf(out, ", with %" PRIu64 " container%s left", story->left,
+				   story->left == 1 ? "" : "s");
+		buf_adds(out, " (");
+		add_known(out, story->reason);
+		buf_adds(out, ").");
+	}
+}
+
+void account_text_verdict(struct buf *out, const struct account_story *story)
+{
+	if (story->end && story->end->end == BOOT_END_UNCLEAN)
+		buf_adds(out, "The boot ended unclean, and what was alive then has no record of "
+			      "its end. ");
+	add_stopped(out, story);
+	if (!story->shutdown)
+		return;
+	buf_addc(out, ' ');
+	add_lock_verdict(out, story);
 }

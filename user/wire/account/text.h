@@ -21,6 +21,9 @@ void account_text_margin(struct buf *out, int64_t ns);
 
 /* "shutdown of node-1: power-off" */
 void account_text_heading(struct buf *out, const struct account_story *story);
+/* In a sentence or two: how many stopped well, which did not and why, the worst first, and whether
+ * the delay lock was held until all had stopped. */
+void account_text_verdict(struct buf *out, const struct account_story *story);
 /* "2026-11-21T15:04:05.123Z, boot 3f09..., mode assist" */
 void account_text_where(struct buf *out, const struct account_story *story);
 /* What became of the delay lock, and what was left when it was released. */
@@ -42,8 +45,10 @@ void account_text_partial(struct buf *out, const struct account_story *story);
 void account_text_outcome(struct buf *out, const struct account_stop *stop);
 /* "events-lost,shed" */
 void account_text_gaps(struct buf *out, uint32_t gaps);
-/* Reasons, signals, gaps: separated by commas; nothing where there is nothing to note. */
+/* Reasons, signals, and of its gaps these: separated by commas; nothing where there is nothing to
+ * note. */
 void account_text_note(struct buf *out, const struct account_story *story,
-		       const struct account_pod *pod, const struct account_stop *stop);
+		       const struct account_pod *pod, const struct account_stop *stop,
+		       uint32_t gaps);
 
 #endif

@@ -214,7 +214,7 @@ static void add_arguments(struct trace *t, const struct account_pod *pod,
 {
 	_cleanup_(buf_free) struct buf note = {};
 
-	account_text_note(&note, t->story, pod, stop);
+	account_text_note(&note, t->story, pod, stop, stop->of->gaps);
 	jsonw_object(t->out, "args");
 	jsonw_str(t->out, "outcome", outcome_name(stop->of->outcome));
 	jsonw_str(t->out, "cause", stop->unrecorded ? NULL : cause_name(stop->of->cause));

@@ -55,7 +55,7 @@ static void add_verdict(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column columns[] = {
-	{"namespace", .add = add_namespace, .turn = 1, .optional = true},
+	{"namespace", .add = add_namespace, .optional = true},
 	{"pod", GRID_AT(table_add_pod, struct audit_record, pod), GRID_NAME, .optional = true},
 	{"container", GRID_AT(table_add_container, struct audit_record, container), GRID_NAME},
 	{"workload", .add = add_workload, .wide = true},
@@ -63,14 +63,18 @@ static const struct grid_column columns[] = {
 	{"runtime", GRID_AT(table_add_runtime, struct audit_record, container.runtime),
 	 .wide = true},
 	{"image", GRID_TEXT(struct audit_record, container.image), .wide = true},
-	{"signal", .add = add_signal, .turn = 2, .number = true},
+	{"signal", .add = add_signal, .number = true},
 	{"verdict", .add = add_verdict},
-	{"why", GRID_WORD(struct audit_record, audit.reason, audit_reason_name), .turn = 5},
+	{"why", GRID_WORD(struct audit_record, audit.reason, audit_reason_name)},
 	{"pid", GRID_AT(grid_add_number, struct audit_record, process.pid),
-	 GRID_KNOWN(struct audit_record, seen), .turn = 4, .number = true},
+	 GRID_KNOWN(struct audit_record, seen), .number = true},
 	{"comm", GRID_TEXT(struct audit_record, process.comm),
-	 GRID_KNOWN(struct audit_record, seen), .turn = 3},
+	 GRID_KNOWN(struct audit_record, seen)},
 	{"advice", .title = "WHAT TO DO", .add = add_advice, .least = 20, .continues = true},
 };
 
-const struct grid_table audit_table = {columns, sizeof(columns) / sizeof(*columns)};
+const struct grid_table audit_table = {
+	.columns = columns,
+	.n = sizeof(columns) / sizeof(*columns),
+	.extras = "why,pid,comm,signal,namespace",
+};

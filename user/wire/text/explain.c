@@ -23,7 +23,7 @@ static const struct grid_column fact_columns[] = {
 static void add_fact(struct buf *out, const char *name, const char *text,
 		     const struct grid_view *view)
 {
-	static const struct grid_table table = {fact_columns, N(fact_columns)};
+	static const struct grid_table table = {.columns = fact_columns, .n = N(fact_columns)};
 	_cleanup_(grid_done) struct grid grid = {};
 	struct grid_view own = *view;
 
@@ -88,7 +88,7 @@ static const struct grid_column rule_columns[] = {
 
 static void add_rules(struct buf *out, const struct explain *e, const struct grid_view *view)
 {
-	static const struct grid_table table = {rule_columns, N(rule_columns)};
+	static const struct grid_table table = {.columns = rule_columns, .n = N(rule_columns)};
 	_cleanup_(grid_done) struct grid grid = {};
 
 	grid_init(&grid, &table, view);
@@ -156,7 +156,7 @@ static void add_again(struct grid_cell *cell, const void *row)
 
 static const struct grid_column container_columns[] = {
 	{"container", .of = container_of, .add = add_container, GRID_NAME},
-	{"kind", .of = container_of, .add = add_kind, .turn = 1},
+	{"kind", .of = container_of, .add = add_kind},
 	{"state", .of = container_of, .add = add_state},
 	{"counts-as", .title = "COUNTS AS", .of = container_of,
 	 GRID_AT(add_counts, struct explain_container, view.counts)},
@@ -165,7 +165,8 @@ static const struct grid_column container_columns[] = {
 
 static void add_containers(struct buf *out, const struct explain *e, const struct grid_view *view)
 {
-	static const struct grid_table table = {container_columns, N(container_columns)};
+	static const struct grid_table table = {
+		.columns = container_columns, .n = N(container_columns), .extras = "kind"};
 	_cleanup_(grid_done) struct grid grid = {};
 
 	grid_init(&grid, &table, view);
@@ -216,7 +217,8 @@ static const struct grid_column condition_columns[] = {
 
 static void add_conditions(struct buf *out, const struct explain *e, const struct grid_view *view)
 {
-	static const struct grid_table table = {condition_columns, N(condition_columns)};
+	static const struct grid_table table = {.columns = condition_columns,
+						.n = N(condition_columns)};
 	_cleanup_(grid_done) struct grid grid = {};
 
 	grid_init(&grid, &table, view);

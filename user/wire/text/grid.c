@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/duration.h"
@@ -28,15 +29,6 @@ struct grid_row {
 	size_t order;
 };
 
-/* How the columns are shown now. */
-struct layout {
-	uint32_t shown; /* bits 1 << cell */
-	unsigned int gap, width[GRID_CELLS_MAX];
-	bool is_short[GRID_CELLS_MAX], is_cut[GRID_CELLS_MAX];
-	size_t last;	/* the cell that ends a line */
-	bool continues; /* that one does, on the next line */
-};
-
 /* --- the columns ------------------------------------------------------------------------------- */
 
 static size_t find_column(const struct grid_table *table, const char *name, size_t len)
@@ -44,7 +36,7 @@ static size_t find_column(const struct grid_table *table, const char *name, size
 	size_t i = 0;
 
 	while (i < table->n &&
-	       (strncmp(table->columns[i].name, name, len) != 0 || table->columns[i].name[len]))
+	       (strncasecmp(table->columns[i].name, name, len) != 0 || table->columns[i].name[len]))
 		i++;
 	return i;
 }
@@ -106,6 +98,25 @@ static bool is_of_view(const struct grid_view *view, const struct grid_column *c
 	return view->wide || !column->wide || (view->also && strcmp(view->also, column->name) == 0);
 }
 
+/* The list's names have the ranks after `before`. Returns the last one. */
+static unsigned int take_ranks(struct grid *grid, const char *list, unsigned int before)
+{
+	unsigned int rank = before;
+	bool descends;
+	size_t len;
+
+	for (const char *name; (name = next_name(list, false, &descends, &len));
+	     list = rest_of(name, len)) {
+		size_t column = find_column(grid->table, name, len);
+
+		rank++;
+		for (size_t i = 0; i < grid->n; i++)
+			if (grid->at[i] == column)
+				grid->rank[i] = rank;
+	}
+	return rank;
+}
+
 void grid_init(struct grid *ret, const struct grid_table *table, const struct grid_view *view)
 {
 	*ret = (struct grid){.table = table, .view = *view};
@@ -117,11 +128,18 @@ void grid_init(struct grid *ret, const struct grid_table *table, const struct gr
 			add_cell(ret, i, false);
 	ret->n = ret->n_cells;
 	add_list(ret, view->sort, true);
+	ret->answers = take_ranks(ret, table->answers, 0);
+	ret->ranks = take_ranks(ret, table->extras, ret->answers);
 }
 
 void grid_set_width(struct grid *grid, unsigned int width)
 {
-	grid->view.width = grid->view.wide ? 0 : width;
+	unsigned int wanted = grid->view.wide ? 0 : width;
+
+	if (grid->view.width == wanted)
+		return;
+	grid->view.width = wanted;
+	grid->decided = false;
 }
 
 void grid_expect(struct grid *grid, const char *name)
@@ -443,7 +461,7 @@ void grid_done(struct grid *grid)
 void grid_add_titles(struct grid *grid)
 {
 	grid->titles_due = true;
-	grid->titled = 0;
+	grid->decided = false;
 }
 
 static int compare_cells(const struct grid *grid, size_t cell, const struct grid_row *a,
@@ -474,195 +492,279 @@ static int compare_rows(const void *a, const void *b, void *userdata)
 
 /* --- layout ------------------------------------------------------------------------------------ */
 
-static bool is_shown(const struct layout *l, size_t cell)
+static bool is_shown(const struct grid_layout *l, size_t cell)
 {
 	return l->shown >> cell & 1;
 }
 
-/* What the columns take; the last one no more than it has to. */
-static unsigned int taken(const struct grid *grid, const struct layout *l)
+/* The last column takes what the others leave. */
+static bool yields(const struct grid *grid, const struct grid_layout *l)
+{
+	return l->yield && column_of(grid, l->last)->continues;
+}
+
+/* What the columns take; a last one that yields no more than it has to. */
+static unsigned int taken(const struct grid *grid, const struct grid_layout *l)
 {
 	unsigned int sum = 0;
 
 	for (size_t i = 0; i < grid->n; i++) {
-		const struct grid_column *column = column_of(grid, i);
-		unsigned int width = l->width[i];
-
 		if (!is_shown(l, i))
 			continue;
-		if (i == l->last && l->continues && width > column->least)
-			width = column->least;
-		sum += width + (i == l->last ? 0 : l->gap);
+		sum += i != l->last	 ? l->width[i] + l->gap
+		       : yields(grid, l) ? l->yield
+					 : l->width[i];
 	}
 	return sum;
 }
 
-static bool fits(const struct grid *grid, const struct layout *l)
+static bool fits(const struct grid *grid, const struct grid_layout *l)
 {
 	return !grid->view.width || taken(grid, l) <= grid->view.width;
 }
 
-static void find_last(const struct grid *grid, struct layout *l)
+static void find_last(const struct grid *grid, struct grid_layout *l)
 {
 	for (size_t i = 0; i < grid->n; i++)
 		if (is_shown(l, i))
 			l->last = i;
 }
 
-/* As they would be without a limit. */
-static void begin_layout(const struct grid *grid, struct layout *ret)
+/* What most rows need; a time of day has the offset of its zone. */
+static unsigned int typical_of(const struct grid *grid, size_t cell, bool is_short)
 {
-	*ret = (struct layout){.gap = GAP};
-	for (size_t i = 0; i < grid->n; i++) {
-		const struct grid_column *column = column_of(grid, i);
+	const struct grid_column *column = column_of(grid, cell);
+	unsigned int width = is_short ? column->typical_short : column->typical;
 
-		if (column->optional && !grid->filled[i] && !grid->view.columns)
-			continue;
-		ret->shown |= 1u << i;
-		ret->width[i] = grid->widths[i];
-		if (grid->view.live)
-			ret->width[i] = wider(ret->width[i], column->typical);
-		if (!grid->view.no_titles)
-			ret->width[i] = wider(ret->width[i], title_columns(column));
+	if (!grid->view.live)
+		return 0;
+	if (column->add == grid_add_time && grid->view.zone)
+		width += grid->view.zone(0) % 3600 ? 4 : 2;
+	return width;
+}
+
+/* On a terminal what a live table's rows had so far does not count: more will come. */
+static unsigned int width_of(const struct grid *grid, size_t cell, bool is_short)
+{
+	unsigned int width = typical_of(grid, cell, is_short);
+
+	if (!width || !grid->view.width)
+		width = wider(width, is_short ? grid->shorts[cell] : grid->widths[cell]);
+	/* A dash where nothing is known. */
+	width = wider(width, 1);
+	return grid->view.no_titles ? width : wider(width, title_columns(column_of(grid, cell)));
+}
+
+/* Nothing of it is known, and it does not have to be there. */
+static bool is_empty(const struct grid *grid, size_t cell)
+{
+	return column_of(grid, cell)->optional && !grid->filled[cell] && !grid->view.columns;
+}
+
+/* As they would be without a limit. */
+static void begin_layout(const struct grid *grid, struct grid_layout *ret)
+{
+	*ret = (struct grid_layout){.gap = GAP};
+	for (size_t i = 0; i < grid->n; i++) {
+		ret->width[i] = width_of(grid, i, false);
+		ret->shown |= (uint32_t)!is_empty(grid, i) << i;
 	}
 	find_last(grid, ret);
 }
 
-static unsigned int last_turn(const struct grid *grid)
+static void shorten(const struct grid *grid, struct grid_layout *l)
 {
-	unsigned int last = 0;
-
-	for (size_t i = 0; i < grid->n; i++)
-		last = wider(last, column_of(grid, i)->turn);
-	return last;
+	for (size_t i = grid->n; i-- > 0 && !fits(grid, l);) {
+		if (!is_shown(l, i) || !column_of(grid, i)->shorten)
+			continue;
+		l->is_short[i] = true;
+		l->width[i] = width_of(grid, i, true);
+	}
 }
 
-static void shorten_column(const struct grid *grid, struct layout *l, size_t cell)
-{
-	const struct grid_column *column = column_of(grid, cell);
-	unsigned int width = grid->shorts[cell];
-
-	if (grid->view.live)
-		width = wider(width, column->typical_short);
-	if (!grid->view.no_titles)
-		width = wider(width, title_columns(column));
-	l->is_short[cell] = true;
-	l->width[cell] = width;
-}
-
-static void shorten(const struct grid *grid, struct layout *l)
-{
-	for (size_t i = grid->n; i-- > 0 && !fits(grid, l);)
-		if (is_shown(l, i) && column_of(grid, i)->shorten)
-			shorten_column(grid, l, i);
-}
-
-/* Shows the columns of a turn, or leaves them out. */
-static void show_turn(const struct grid *grid, struct layout *l, unsigned int turn, bool shows)
+/* Shows the column of a rank, or leaves it out. */
+static void show_rank(const struct grid *grid, struct grid_layout *l, unsigned int rank, bool shows)
 {
 	for (size_t i = 0; i < grid->n; i++) {
-		bool is_hidden = column_of(grid, i)->optional && !grid->filled[i];
-
-		if (column_of(grid, i)->turn != turn || is_hidden)
+		if (grid->rank[i] != rank || is_empty(grid, i))
 			continue;
 		l->shown = shows ? l->shown | 1u << i : l->shown & ~(1u << i);
 	}
 	find_last(grid, l);
 }
 
-static void leave_out(const struct grid *grid, struct layout *l)
+/* Columns of a rank above `after`, up to the rank last, which goes first. */
+static void leave_out(const struct grid *grid, struct grid_layout *l, unsigned int after,
+		      unsigned int last)
 {
-	unsigned int turn = 0;
+	unsigned int rank = last;
 
-	while (turn < last_turn(grid) && !fits(grid, l))
-		show_turn(grid, l, ++turn, false);
+	for (; rank > after && !fits(grid, l); rank--)
+		show_rank(grid, l, rank, false);
 	/* Where a wide one is gone, narrower ones may find room after all. */
-	for (; turn > 0; turn--) {
-		show_turn(grid, l, turn, true);
+	while (rank++ < last) {
+		show_rank(grid, l, rank, true);
 		if (!fits(grid, l))
-			show_turn(grid, l, turn, false);
+			show_rank(grid, l, rank, false);
 	}
 }
 
-/* The widest column that may be cut further; grid->n: there is none. */
-static size_t widest_name(const struct grid *grid, const struct layout *l)
+/* A column that may be cut: not one that takes what is left. */
+static bool is_name(const struct grid *grid, const struct grid_layout *l, size_t cell)
 {
-	size_t widest = grid->n;
-
-	for (size_t i = 0; i < grid->n; i++) {
-		unsigned int least = column_of(grid, i)->least;
-
-		if (is_shown(l, i) && least && l->width[i] > least &&
-		    !(i == l->last && l->continues) &&
-		    (widest == grid->n || l->width[i] >= l->width[widest]))
-			widest = i;
-	}
-	return widest;
-}
-
-static void cut(const struct grid *grid, struct layout *l)
-{
-	size_t cell;
-
-	while (!fits(grid, l) && (cell = widest_name(grid, l)) < grid->n) {
-		l->width[cell]--;
-		l->is_cut[cell] = true;
-	}
+	return is_shown(l, cell) && column_of(grid, cell)->least &&
+	       !(cell == l->last && yields(grid, l));
 }
 
 /* One long name must not be the end of all other columns. */
-static void bound_names(const struct grid *grid, struct layout *l)
+static void bound_names(const struct grid *grid, struct grid_layout *l)
 {
 	unsigned int most = wider(NAME_MOST, grid->view.width / 3);
 
 	for (size_t i = 0; i < grid->n; i++) {
 		unsigned int least = column_of(grid, i)->least;
 
-		if (!least || i == l->last || l->width[i] <= wider(least, most))
-			continue;
-		l->width[i] = wider(least, most);
-		l->is_cut[i] = true;
+		if (least && i != l->last && l->width[i] > wider(least, most))
+			l->width[i] = wider(least, most);
 	}
 }
 
-static struct layout lay_out(const struct grid *grid)
+/* Makes the widest name narrower, or the narrowest one wider, by a column. False: none may be. */
+static bool resize(const struct grid *grid, struct grid_layout *l, const unsigned int *most)
 {
-	struct layout l;
+	size_t found = grid->n;
 
-	begin_layout(grid, &l);
-	if (fits(grid, &l))
-		return l;
-	bound_names(grid, &l);
-	if (!fits(grid, &l))
-		l.gap = 1;
-	shorten(grid, &l);
-	if (!fits(grid, &l))
-		l.continues = column_of(grid, l.last)->continues && !grid->view.flat;
-	if (!fits(grid, &l) && !grid->view.columns)
-		leave_out(grid, &l);
-	cut(grid, &l);
-	if (l.continues) {
-		unsigned int all = taken(grid, &l), least = column_of(grid, l.last)->least;
+	for (size_t i = 0; i < grid->n; i++) {
+		unsigned int width = l->width[i], best = found < grid->n ? l->width[found] : 0;
 
-		l.width[l.last] = least;
-		if (all < grid->view.width)
-			l.width[l.last] += grid->view.width - all;
+		if (!is_name(grid, l, i))
+			continue;
+		if (most ? width < most[i] && (found == grid->n || width < best)
+			 : width > column_of(grid, i)->least && width >= best)
+			found = i;
 	}
-	return l;
+	if (found == grid->n)
+		return false;
+	l->width[found] += most ? 1 : -1;
+	return true;
+}
+
+static unsigned int left_over(const struct grid *grid, const struct grid_layout *l)
+{
+	unsigned int sum = taken(grid, l);
+
+	return sum < grid->view.width ? grid->view.width - sum : 0;
+}
+
+/* What a last column that continues has to get, if all fits then, and if not. */
+static unsigned int yield_of(const struct grid *grid, const struct grid_layout *l, bool roomy)
+{
+	const struct grid_column *last = column_of(grid, l->last);
+	unsigned int width = roomy ? wider(last->typical, last->least) : last->least;
+
+	if (grid->view.live)
+		return !roomy && last->typical_short ? last->typical_short : width;
+	return width < l->width[l->last] ? width : l->width[l->last];
+}
+
+/* Extras go before the answer gets less room than it needs. */
+static void make_room(const struct grid *grid, struct grid_layout *l)
+{
+	bool continues = column_of(grid, l->last)->continues, chosen = grid->view.columns;
+
+	if (continues && (grid->view.live || !grid->view.flat) && !fits(grid, l))
+		l->yield = yield_of(grid, l, true);
+	if (!chosen)
+		leave_out(grid, l, grid->answers, grid->ranks);
+	if (!fits(grid, l) && yields(grid, l))
+		l->yield = yield_of(grid, l, false);
+	while (!fits(grid, l) && resize(grid, l, NULL))
+		;
+	if (!chosen)
+		leave_out(grid, l, 1, grid->answers);
+}
+
+/* To the last column what it needs, to names what they want, and to the last column the rest. */
+static void hand_out(const struct grid *grid, struct grid_layout *l, const unsigned int *most)
+{
+	unsigned int needs = yields(grid, l) ? yield_of(grid, l, true) : 0;
+
+	while (l->yield < needs && left_over(grid, l))
+		l->yield++;
+	while (left_over(grid, l) && resize(grid, l, most))
+		;
+	if (needs)
+		l->width[l->last] = l->yield + left_over(grid, l);
+	else
+		l->width[l->last] += left_over(grid, l);
+}
+
+/* Before a live table's first row; they will get no wider. */
+static void widen_names(const struct grid *grid, struct grid_layout *l)
+{
+	for (size_t i = 0; i < grid->n; i++)
+		if (is_name(grid, l, i) && column_of(grid, i)->keep_end)
+			l->width[i] = wider(l->width[i], typical_of(grid, i, false) * 3 / 2);
+}
+
+static void lay_out(const struct grid *grid, struct grid_layout *l)
+{
+	bool live = grid->view.live;
+	unsigned int most[GRID_CELLS_MAX];
+
+	begin_layout(grid, l);
+	if (!grid->view.width)
+		return;
+	if (!live && fits(grid, l)) {
+		l->width[l->last] += left_over(grid, l);
+		return;
+	}
+	bound_names(grid, l);
+	widen_names(grid, l);
+	for (size_t i = 0; i < grid->n; i++)
+		most[i] = live ? wider(l->width[i], NAME_MOST) : l->width[i];
+	if (!fits(grid, l))
+		l->gap = 1;
+	shorten(grid, l);
+	make_room(grid, l);
+	hand_out(grid, l, most);
+}
+
+/* A column that is never left out has its first value. */
+static bool has_come(const struct grid *grid)
+{
+	for (size_t i = 0; i < grid->n; i++)
+		if (!grid->rank[i] && !is_shown(&grid->layout, i) && !is_empty(grid, i))
+			return true;
+	return false;
+}
+
+/* Columns stay as they are; but where nothing is cut they get wider. */
+static void decide(struct grid *grid)
+{
+	if (!grid->decided || has_come(grid)) {
+		lay_out(grid, &grid->layout);
+		grid->decided = grid->n_rows || grid->titles_due;
+		grid->titled = false;
+		return;
+	}
+	for (size_t i = 0; i < grid->n && !grid->view.width; i++)
+		grid->layout.width[i] = width_of(grid, i, false);
 }
 
 /* --- lines ------------------------------------------------------------------------------------- */
 
 /* One cell, and the columns that it has taken. */
-static unsigned int add_text(struct buf *out, const struct grid *grid, const struct layout *l,
-			     size_t cell, const char *text, unsigned int indent)
+static unsigned int add_text(struct buf *out, const struct grid *grid, size_t cell,
+			     const char *text, unsigned int indent)
 {
 	const struct grid_column *column = column_of(grid, cell);
+	const struct grid_layout *l = &grid->layout;
 	size_t begin = out->len;
 
-	if (cell == l->last && l->continues)
+	if (cell == l->last && yields(grid, l) && !grid->view.flat)
 		add_wrapped(out, text, l->width[cell], indent);
-	else if (l->is_cut[cell])
+	else if (grid->view.width)
 		add_cut(out, text, l->width[cell], column->keep_end);
 	else
 		buf_adds(out, text);
@@ -680,15 +782,17 @@ static const char *title_of(const struct grid_column *column, struct buf *copy)
 }
 
 /* The row's text, or the title if row is NULL; copy may hold it. */
-static const char *text_of(const struct grid *grid, const struct layout *l,
-			   const struct grid_row *row, size_t cell, struct buf *copy)
+static const char *text_of(const struct grid *grid, const struct grid_row *row, size_t cell,
+			   struct buf *copy)
 {
 	const struct grid_column *column = column_of(grid, cell);
+	const struct grid_layout *l = &grid->layout;
 	const char *text = row ? row->text.data + row->begin[cell] : title_of(column, copy);
+	bool narrow = l->is_short[cell] || (grid->view.width && columns_of(text) > l->width[cell]);
 
 	if (!*text && cell != l->last)
 		return "-";
-	if (!row || !l->is_short[cell])
+	if (!row || !column->shorten || !narrow)
 		return text;
 	buf_reset(copy);
 	buf_adds(copy, text);
@@ -697,9 +801,9 @@ static const char *text_of(const struct grid *grid, const struct layout *l,
 }
 
 /* Spaces are owed until something follows, so that no line ends in them. */
-static void add_line(struct buf *out, const struct grid *grid, const struct layout *l,
-		     const struct grid_row *row)
+static void add_line(struct buf *out, const struct grid *grid, const struct grid_row *row)
 {
+	const struct grid_layout *l = &grid->layout;
 	_cleanup_(buf_free) struct buf copy = {};
 	unsigned int owed = 0, indent = 0, width;
 
@@ -709,14 +813,14 @@ static void add_line(struct buf *out, const struct grid *grid, const struct layo
 
 		if (!is_shown(l, i))
 			continue;
-		text = text_of(grid, l, row, i, &copy);
+		text = text_of(grid, row, i, &copy);
 		if (!grid->view.colour || !*text)
 			style = GRID_PLAIN;
 		for (; owed > 0 && *text; owed--)
 			buf_addc(out, ' ');
 		if (style != GRID_PLAIN)
 			buf_adds(out, grid_escape(style));
-		width = add_text(out, grid, l, i, text, indent);
+		width = add_text(out, grid, i, text, indent);
 		if (style != GRID_PLAIN)
 			buf_adds(out, grid_escape(GRID_PLAIN));
 		owed += l->gap + (width < l->width[i] ? l->width[i] - width : 0);
@@ -725,39 +829,26 @@ static void add_line(struct buf *out, const struct grid *grid, const struct layo
 	buf_addc(out, '\n');
 }
 
-/* What titles depend on, but for the widths of names: which columns there are, and their forms. */
-static uint64_t shape_of(const struct grid *grid, const struct layout *l)
+static void add_titles(struct buf *out, struct grid *grid)
 {
-	uint64_t shape = l->shown | (uint64_t)l->gap << GRID_COLUMNS_MAX;
-
-	for (size_t i = 0; i < grid->n; i++)
-		shape |= (uint64_t)l->is_short[i] << (32 + i);
-	return shape;
-}
-
-static void add_titles(struct buf *out, struct grid *grid, const struct layout *l)
-{
-	uint64_t shape = shape_of(grid, l);
-
-	if (grid->view.no_titles || grid->titled == shape)
+	if (grid->view.no_titles || grid->titled)
 		return;
 	if (grid->n_rows == 0 && !grid->titles_due)
 		return;
-	add_line(out, grid, l, NULL);
-	grid->titled = shape;
+	add_line(out, grid, NULL);
+	grid->titled = true;
 }
 
 int grid_flush(struct grid *grid, struct buf *out)
 {
-	struct layout l = lay_out(grid);
-
+	decide(grid);
 	if (grid->error && !out->error)
 		out->error = grid->error;
 	if (grid->n_cells > grid->n && grid->n_rows)
 		qsort_r(grid->rows, grid->n_rows, sizeof(*grid->rows), compare_rows, grid);
-	add_titles(out, grid, &l);
+	add_titles(out, grid);
 	for (size_t i = 0; i < grid->n_rows; i++)
-		add_line(out, grid, &l, &grid->rows[i]);
+		add_line(out, grid, &grid->rows[i]);
 	grid->titles_due = false;
 	drop_rows(grid);
 	return buf_error(out);

@@ -3,9 +3,8 @@
  * Tables for people: columns that are chosen and sized by what is in them.
  *
  * Rows are added as values and written by grid_flush(), all together, or again and again for a live
- * table. Its columns never get narrower, and its titles are written again when a column comes, goes
- * or takes another form. Two spaces separate columns. A cell is a dash where nothing is known; one
- * that ends its line is left empty then.
+ * table. Two spaces separate columns. A cell is a dash where nothing is known; one that ends its
+ * line is left empty then.
  *
  * In a file or a pipe nothing is cut and nothing is wrapped. On a terminal whose width the columns
  * exceed, these steps are taken one by one until they fit:
@@ -13,9 +12,16 @@
  *   2. one space separates columns;
  *   3. columns that have a shorter form take it, the last one first;
  *   4. the last column continues on the next line, if it is one that may;
- *   5. columns with a turn are left out, in order of their turn; those that fit then come back;
- *   6. names are cut in their middle or at their end, the widest first.
+ *   5. the extra columns of the table are left out, the last one first; those that fit come back;
+ *   6. names are cut in their middle or at their end, the widest first;
+ *   7. columns of the answer are left out, the last one first, but for the first one.
  * So all but names is whole or absent.
+ *
+ * The first titles or rows decide which columns there are, and on a terminal how wide each is; what
+ * is wider in a later row takes its shorter form and is cut. They are decided, and the titles
+ * written, anew only when the terminal has another width, or when a column comes that was empty and
+ * is never left out. A live table begins with the columns' typical widths, and gives what is left
+ * of the terminal to its last column and its names.
  */
 #ifndef WIRE_TEXT_GRID_H
 #define WIRE_TEXT_GRID_H
@@ -35,6 +41,7 @@
  * without colours, in UTC. */
 struct grid_view {
 	unsigned int width; /* columns of the terminal; 0: no limit */
+	unsigned int lines; /* ... and its lines; 0: it does not scroll */
 	bool colour, no_titles;
 	bool wide;	     /* also columns that are for that alone, and no limit */
 	bool flat;	     /* on a terminal, a row is one line: nothing continues on the next */
@@ -82,8 +89,9 @@ struct grid_column {
 	const char *(*word)(unsigned int value); /* of grid_add_word() */
 	/* Makes a text of it shorter; NULL: cannot be. */
 	void (*shorten)(struct buf *text);
-	unsigned int typical, typical_short; /* widths that most rows need, for a live table */
-	unsigned int turn;		     /* when it is left out, from 1 on; 0: never */
+	/* Widths that most rows need, for a live table; of a last column that may continue the
+	 * second one is the least. */
+	unsigned int typical, typical_short;
 	unsigned int least; /* a name, and a last column that may continue: not narrower */
 	bool keep_end;	    /* a name that is cut loses its middle */
 	bool continues;	    /* as the last column, on the next line */
@@ -110,9 +118,21 @@ struct grid_column {
 /* A column of names that may be cut. */
 #define GRID_NAME		 .least = 12, .keep_end = true
 
+/* The order in which columns are kept: lists of names, separated by commas. answers: those that
+ * answer what the table is asked for; extras: others. What is in neither is never left out. */
 struct grid_table {
 	const struct grid_column *columns;
 	size_t n;
+	const char *answers, *extras; /* NULL: none */
+};
+
+/* How the columns are shown. */
+struct grid_layout {
+	uint32_t shown; /* bits 1 << cell */
+	unsigned int gap, width[GRID_CELLS_MAX];
+	bool is_short[GRID_CELLS_MAX];
+	size_t last;	    /* the cell that ends a line */
+	unsigned int yield; /* least width of a last column that may continue; 0: its own width */
 };
 
 struct grid_row;
@@ -127,8 +147,10 @@ struct grid {
 	size_t n, n_cells;
 	unsigned int widths[GRID_CELLS_MAX], shorts[GRID_CELLS_MAX]; /* the widest so far */
 	bool filled[GRID_CELLS_MAX];				     /* a row has a value for it */
-	bool titles_due;
-	uint64_t titled; /* the columns of the last titles, and their forms; 0: there were none */
+	unsigned int rank[GRID_CELLS_MAX]; /* in the order, from 1 on; 0: never left out */
+	unsigned int answers, ranks;	   /* how many are answers, and in all */
+	struct grid_layout layout;	   /* as it was decided */
+	bool decided, titled, titles_due;
 	struct grid_row *rows;
 	size_t n_rows;
 	int error; /* negative errno: a row is missing */
@@ -156,7 +178,8 @@ void grid_add(struct grid *grid, const void *row);
  * one that is known in one row alone is a difference. False also when memory is out. */
 bool grid_is_same(const struct grid *grid, const void *a, const void *b);
 
-/* Has the next flush write titles, although there may be no row, or they are written already. */
+/* Has the next flush decide on the columns and write titles, although there may be no row, or this
+ * was done already. */
 void grid_add_titles(struct grid *grid);
 
 /* Adds what was kept as lines, and keeps nothing. 0, or the grid's error or buf_error(), which

@@ -17,7 +17,7 @@
 #define UID		   GRID_TEXT(struct podobj_pod, uid), .wide = true
 #define PRIORITY                                            \
 	GRID_AT(add_priority, struct podobj_pod, priority), \
-		GRID_KNOWN(struct podobj_pod, has_priority), .turn = 1, .number = true
+		GRID_KNOWN(struct podobj_pod, has_priority), .number = true
 #define GRACE                                             \
 	GRID_AT(add_seconds, struct podobj_pod, grace_s), \
 		GRID_KNOWN(struct podobj_pod, has_grace), .number = true
@@ -141,18 +141,21 @@ static void add_replaced(struct grid_cell *cell, const void *row)
 static const struct grid_column dies_columns[] = {
 	{"pod", .of = pod_of, .add = add_pod, GRID_NAME},
 	{"uid", .of = pod_of, UID},
-	{"owner", .add = add_owner, .turn = 1},
+	{"owner", .add = add_owner},
 	{"owner-name", .of = pod_of, GRID_TEXT(struct podobj_pod, owner), .wide = true},
-	{"unready", GRID_AT(add_moment, struct nodeplan_pod, dies.unready), .turn = 2,
-	 .number = true},
-	{"asked", .add = add_asked_at, .turn = 3, .number = true},
+	{"unready", GRID_AT(add_moment, struct nodeplan_pod, dies.unready), .number = true},
+	{"asked", .add = add_asked_at, .number = true},
 	{"replaced", .add = add_replaced, .number = true},
-	{"gone", GRID_AT(add_moment, struct nodeplan_pod, dies.gone), .turn = 4, .number = true},
+	{"gone", GRID_AT(add_moment, struct nodeplan_pod, dies.gone), .number = true},
 	{"stuck", GRID_AT(add_stuck, struct nodeplan_pod, dies.stuck), .least = 16,
 	 .continues = true},
 };
 
-const struct grid_table plan_columns = {dies_columns, N_COLUMNS(dies_columns)};
+const struct grid_table plan_columns = {
+	.columns = dies_columns,
+	.n = N_COLUMNS(dies_columns),
+	.extras = "gone,asked,unready,owner",
+};
 
 /* What of the pods each fate is, in words. */
 static void add_counts(struct buf *out, const struct nodeplan_counts *counts, size_t n)
@@ -366,23 +369,27 @@ static void add_priority(struct grid_cell *cell, const void *value)
 }
 
 static const struct grid_column view_columns[] = {
-	{"group", .add = add_group, .turn = 4, .number = true},
-	{"starts", .of = group_of, .add = add_starts, .turn = 3, .number = true},
+	{"group", .add = add_group, .number = true},
+	{"starts", .of = group_of, .add = add_starts, .number = true},
 	{"deadline", .of = group_of, GRID_AT(add_deadline, struct shutview_group, deadline_ns),
-	 .turn = 6, .number = true},
+	 .number = true},
 	{"pod", .of = planned_pod_of, .add = add_pod, GRID_NAME},
 	{"uid", .of = planned_pod_of, UID},
 	{"priority", .of = planned_pod_of, PRIORITY},
-	{"grace", .of = planned_pod_of, GRACE, .turn = 5},
+	{"grace", .of = planned_pod_of, GRACE},
 	{"override", .of = living_of, GRID_AT(add_seconds, struct shutview_pod, override_s),
-	 .turn = 2, .number = true},
+	 .number = true},
 	{"stop", .of = living_of, GRID_AT(add_seconds, struct shutview_pod, stop_s),
 	 .number = true},
 	{"deaf", .of = planned_of, .add = add_wasted, .number = true},
 	{"note", .of = planned_of, .add = add_notes, .least = 10, .continues = true},
 };
 
-const struct grid_table shutview_columns = {view_columns, N_COLUMNS(view_columns)};
+const struct grid_table shutview_columns = {
+	.columns = view_columns,
+	.n = N_COLUMNS(view_columns),
+	.extras = "deadline,grace,group,starts,override,priority",
+};
 
 static void add_count(struct buf *out, size_t n, const char *what)
 {
@@ -555,13 +562,17 @@ static const struct grid_column drain_list[] = {
 	{"pod", .of = drained_pod_of, .add = add_pod, GRID_NAME},
 	{"uid", .of = drained_pod_of, UID},
 	{"priority", .of = drained_pod_of, PRIORITY},
-	{"grace", .of = drained_pod_of, GRACE, .turn = 2},
-	{"needs", .of = drained_of, .add = add_needs, .turn = 3, .number = true},
+	{"grace", .of = drained_pod_of, GRACE},
+	{"needs", .of = drained_of, .add = add_needs, .number = true},
 	{"deaf", .of = drained_of, GRID_AT(add_wasted, struct drain_pod, view), .number = true},
 	{"note", .of = drained_of, .add = add_drain_notes, .least = 10, .continues = true},
 };
 
-const struct grid_table drain_columns = {drain_list, N_COLUMNS(drain_list)};
+const struct grid_table drain_columns = {
+	.columns = drain_list,
+	.n = N_COLUMNS(drain_list),
+	.extras = "needs,grace,priority",
+};
 
 static void add_drain_rows(struct buf *out, const struct drain *drain, const struct grid_view *view)
 {

@@ -101,14 +101,17 @@ static const struct grid_column columns[] = {
 	{"qos", GRID_WORD(struct pods_record, view.qos, cgpath_qos_name), .typical = 10,
 	 .wide = true},
 	{"state", .add = add_state, .typical = 11},
-	{"since", .add = add_since, .typical = 6, .turn = 4, .number = true, .runs = true},
-	{"running", GRID_AT(add_running, struct pods_record, view), .turn = 3, .number = true},
-	{"grace", GRID_AT(grid_add_duration, struct pods_record, view.grace_ns), .turn = 1,
-	 .number = true},
-	{"left", .add = add_left, .typical = 6, .turn = 5, .number = true, .runs = true},
+	{"since", .add = add_since, .typical = 6, .number = true, .runs = true},
+	{"running", GRID_AT(add_running, struct pods_record, view), .number = true},
+	{"grace", GRID_AT(grid_add_duration, struct pods_record, view.grace_ns), .number = true},
+	{"left", .add = add_left, .typical = 6, .number = true, .runs = true},
 	{"ready", GRID_AT(add_ready, struct pods_record, view.ready),
-	 GRID_KNOWN(struct pods_record, view.ready_known), .turn = 2},
+	 GRID_KNOWN(struct pods_record, view.ready_known)},
 	{"marks", .add = add_marks, .least = 8, .continues = true},
 };
 
-const struct grid_table pods_table = {columns, sizeof(columns) / sizeof(*columns)};
+const struct grid_table pods_table = {
+	.columns = columns,
+	.n = sizeof(columns) / sizeof(*columns),
+	.extras = "left,since,running,ready,grace",
+};

@@ -14,7 +14,7 @@
 #define SHORT_UID 8
 #define SUFFIX	  ".service"
 /* Of columns of senders, shortened to "runc runtime". */
-#define SENDER	  .shorten = shorten_sender, .typical = 19, .typical_short = 12
+#define SENDER	  .shorten = shorten_sender, .typical = 19, .typical_short = 12, .least = 12
 
 static void add_visible(struct buf *cell, const char *text)
 {
@@ -236,11 +236,30 @@ static void add_before_exec(struct buf *cell, const struct record_stop *stop)
 	buf_printf(cell, ", %s)", duration_format(after_ns, after));
 }
 
+bool table_is_late(const struct record *record)
+{
+	return is_stop(record) && record->stop.gaps >> GAP_ATTACHED_LATE & 1;
+}
+
+static void add_gaps(struct buf *cell, uint32_t gaps)
+{
+	const char *separator = "";
+
+	if (gaps)
+		next_note(cell);
+	for (unsigned int gap = 0; gap < GAP_COUNT; gap++) {
+		if (!(gaps >> gap & 1))
+			continue;
+		buf_adds(cell, separator);
+		buf_adds(cell, gap_name((enum gap)gap));
+		separator = ",";
+	}
+}
+
 /* What is left out of the evidence stands last, so that a name has room to be read. */
-static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
+static void add_stop_notes(struct buf *cell, const struct record_stop *stop, uint32_t gaps)
 {
 	bool by_kernel = stop->outcome == OUTCOME_OOM_KILLED && stop->cause != CAUSE_OOM_USERSPACE;
-	const char *separator = "";
 
 	add_unheard(cell, stop->deaf, stop->reason);
 	add_before_exec(cell, stop);
@@ -257,16 +276,7 @@ static void add_stop_notes(struct buf *cell, const struct record_stop *stop)
 		buf_adds(cell, "oom×");
 		buf_add_u64(cell, stop->oom_kills);
 	}
-	if (stop->gaps == 0)
-		return;
-	next_note(cell);
-	for (unsigned int gap = 0; gap < GAP_COUNT; gap++) {
-		if (!(stop->gaps >> gap & 1))
-			continue;
-		buf_adds(cell, separator);
-		buf_adds(cell, gap_name((enum gap)gap));
-		separator = ",";
-	}
+	add_gaps(cell, gaps);
 }
 
 enum grid_style table_outcome_style(enum outcome outcome)
@@ -404,7 +414,8 @@ static void add_note(struct grid_cell *cell, const void *row)
 		return;
 	cell->style = deaf ? GRID_ALARM : GRID_PLAIN;
 	if (is_stop(r)) {
-		add_stop_notes(cell->text, &r->stop);
+		add_stop_notes(cell->text, &r->stop,
+			       r->stop.gaps & ~(cell->view->wide ? 0 : 1u << GAP_ATTACHED_LATE));
 		return;
 	}
 	add_unheard(cell->text, deaf, r->signal.reason);
@@ -418,22 +429,23 @@ static const struct grid_column columns[] = {
 	{"date", GRID_AT(grid_add_day, struct record, wall_ns), .typical = 10, .wide = true},
 	{"time", GRID_AT(grid_add_time, struct record, wall_ns), .shorten = shorten_time,
 	 .typical = 13, .typical_short = 9},
-	{"namespace", .add = add_namespace, .typical = 9, .turn = 1, .optional = true},
+	{"namespace", .add = add_namespace, .typical = 9, .optional = true},
 	/* The ends of pods' names are what keeps replicas apart. */
-	{"pod", .add = add_pod, .typical = 16, GRID_NAME, .optional = true},
-	{"container", .of = container_of, .add = add_container, .typical = 10, GRID_NAME},
+	{"pod", .add = add_pod, .typical = 16, .least = 16, .keep_end = true, .optional = true},
+	{"container", .of = container_of, .add = add_container, .typical = 10, .least = 10,
+	 .keep_end = true},
 	{"workload", .add = add_workload, .typical = 10, .wide = true},
 	{"id", .of = container_of, GRID_AT(grid_add_id, struct record_container, id), .typical = 12,
 	 .wide = true},
 	{"outcome", .add = add_outcome, .typical = 10},
-	{"cause", .add = add_cause, .typical = 13, .turn = 6},
-	{"exit", .add = add_exit, .typical = 7, .turn = 2},
-	{"took", .add = add_took, .typical = 6, .turn = 4},
-	{"grace", .of = stop_of, .add = add_grace, .typical = 8, .turn = 3},
+	{"cause", .add = add_cause, .typical = 14},
+	{"exit", .add = add_exit, .typical = 7},
+	{"took", .add = add_took, .typical = 6},
+	{"grace", .of = stop_of, .add = add_grace, .typical = 8},
 	{"signal", .add = add_signal, .typical = 7, .wide = true},
 	{"asked-by", .of = stop_of, GRID_AT(add_asked_by, struct record_stop, stop_signal), SENDER,
 	 .wide = true},
-	{"sender", .add = add_sender, SENDER, .turn = 5},
+	{"sender", .add = add_sender, SENDER},
 	{"kind", .of = container_of,
 	 GRID_WORD(struct record_container, kind, record_container_kind_name), .typical = 9,
 	 .wide = true},
@@ -441,10 +453,24 @@ static const struct grid_column columns[] = {
 	 .typical = 7, .wide = true},
 	{"comm", .of = process_of, GRID_TEXT(struct record_process, comm), .typical = 8,
 	 .wide = true},
-	{"note", .add = add_note, .typical = 4, .least = 13, .continues = true},
+	{"note", .add = add_note, .typical = 24, .typical_short = 6, .least = 13,
+	 .continues = true},
 };
 
-const struct grid_table table_stops = {columns, sizeof(columns) / sizeof(*columns)};
+/* A pod is never left out: the name of its container alone says nothing. */
+const struct grid_table table_trace = {
+	.columns = columns,
+	.n = sizeof(columns) / sizeof(*columns),
+	.answers = "container,outcome,cause,took,sender,note",
+	.extras = "time,grace,exit,namespace",
+};
+
+const struct grid_table table_log = {
+	.columns = columns,
+	.n = sizeof(columns) / sizeof(*columns),
+	.answers = "time,container,outcome,cause,took,sender",
+	.extras = "date,note,grace,exit,namespace",
+};
 
 /* For sure; a guess has its row. */
 static bool is_sandbox(const struct record *record)

@@ -11,11 +11,16 @@
 #include "core/stop/record.h"
 #include "wire/text/grid.h"
 
-/* Its rows are the records for which table_has_row() is true. */
-extern const struct grid_table table_stops;
+/* Their rows are the records for which table_has_row() is true: of graced trace, which answers what
+ * stops and why, and of graced log, which answers when that was. */
+extern const struct grid_table table_trace, table_log;
 
 /* Whether the record has a row: stops, signals and late reaps have, but for those of sandboxes. */
 bool table_has_row(const struct record *record);
+
+/* Whether the row is one of those of which is said once, and not in each NOTE that is not of a wide
+ * table, that graced was attached after the container's start (GAP_ATTACHED_LATE). */
+bool table_is_late(const struct record *record);
 
 /* How an outcome is shown. */
 enum grid_style table_outcome_style(enum outcome outcome);
