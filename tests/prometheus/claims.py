@@ -335,6 +335,10 @@ def check_dashboard(url):
     asked = [(title, get(url, "/api/v1/query_range", query=with_values(query), start=BEGIN, end=NOW, step=60)["result"])
              for title, query in queries]
     claim("each of its queries has an answer in the history", [title for title, answer in asked if not answer])
+    drawn = subprocess.run([ROOT / "tools/dashboard-svg", url, str(NOW), "8"], check=True, capture_output=True, text=True).stdout
+    have = (ROOT / "docs/dashboard.svg").read_text()
+    claim("docs/dashboard.svg is what tools/dashboard-svg draws of it",
+          [] if drawn == have else [*set(drawn.splitlines()) - set(have.splitlines())][:5])
     legends = [(panel["title"], label) for panel in panels for target in panel.get("targets", [])
                for label in re.findall(r"{{(\w+)}}", target["legendFormat"])
                if not re.search(r"by \([^)]*\b" + label + r"\b", target["expr"])]
