@@ -19,6 +19,7 @@
  *   MINUTE ready CONDITION 0|1           by its number in enum metrics_ready
  *   MINUTE shed NUMBER                   of enum shed
  *   MINUTE unclean COUNT                 the last boot ended so, that many did
+ *   MINUTE shutdown SECONDS              of the node, that long, from this minute on
  *   MINUTE lost COUNT                    events
  *   MINUTE evicted COUNT                pods begin to terminate
  *   MINUTE restarts NAMESPACE WORKLOAD CONTAINER COUNT
@@ -243,6 +244,9 @@ static void command(struct story *s, const char *verb, const char *rest)
 		s->metrics.shed = (enum shed)number;
 	} else if (strcmp(verb, "unclean") == 0) {
 		boot_ended(s, number);
+	} else if (strcmp(verb, "shutdown") == 0) {
+		s->metrics.shutdown.start_s = BEGIN_S + s->minute * 60;
+		s->metrics.shutdown.end_s = s->metrics.shutdown.start_s + number;
 	} else if (strcmp(verb, "lost") == 0) {
 		s->metrics.totals[1].lost += number;
 	} else {

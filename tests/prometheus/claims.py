@@ -144,6 +144,43 @@ def questions():
     return re.findall(r"^## \d+\. (.+?)\n.*?```promql\n(.*?)```", text, re.S | re.M)
 
 
+def anchor_of(heading):
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def problems_of_links(alert):
+    """The runbook is a heading of a page, that of the alert."""
+    page, _, anchor = alert["annotations"].get("runbook_url", "").partition("#")
+    if not (page.startswith("docs/") and (ROOT / page).is_file()):
+        yield f"{alert['name']}: there is no page {page}"
+    elif anchor not in map(anchor_of, re.findall(r"^#+ (.+)$", (ROOT / page).read_text(), re.M)):
+        yield f"{alert['name']}: {page} has no heading #{anchor}"
+    if anchor != anchor_of(alert["name"]):
+        yield f"{alert['name']} has the runbook of {anchor}"
+
+
+def problems_of_command(alert):
+    """It names the node where the alert has one, or finds it by a query."""
+    command = alert["annotations"].get("command", "")
+    if not re.match(r"({{ if \$labels.namespace }})?kubectl ", command):
+        yield f"{alert['name']} has no command"
+    if alert["labels_left"] & {"node"} and "{{ $labels.node }}" not in command:
+        yield f"{alert['name']}: its command lacks the node"
+
+
+def queries_of(alert):
+    return [query.replace("%q", '""') for query in re.findall(r"printf `(.*?)`", alert["annotations"].get("command", ""))]
+
+
+def check_links(alerts, samples, recorded):
+    for alert in alerts:
+        alert["labels_left"] = set(re.findall(r"\w+", " ".join(re.findall(r"\bby \(([^)]*)\)", alert["query"]))))
+    claim("the link to the runbook of each alert leads to its heading", [p for one in alerts for p in problems_of_links(one)])
+    claim("each alert has a command, which names its node", [p for one in alerts for p in problems_of_command(one)])
+    claim("each metric, label and value by which a command finds its node is one that the daemon exposes",
+          [p for one in alerts for query in queries_of(one) for p in problems_of(query, samples, recorded)])
+
+
 def check_names(url):
     samples = page_of_all()
     rules = [rule for group in get(url, "/api/v1/rules")["groups"] for rule in group["rules"]]
@@ -160,6 +197,7 @@ def check_names(url):
     alerts = [rule["name"] for rule in rules if rule["type"] == "alerting"]
     claim("there are alerts", [] if len(alerts) >= 15 else alerts)
     claim("each alert fires in a case of promtool", [a for a in alerts if f'alertname="{a}"' not in cases])
+    check_links([rule for rule in rules if rule["type"] == "alerting"], samples, recorded)
     page = (ROOT / "docs/alerts.md").read_text()
     sections = dict(re.findall(r"^## (Graced\w+)\n(.*?)(?=^## |\Z)", page, re.S | re.M))
     claim("each alert has a runbook, and each runbook an alert", set(alerts) ^ set(sections))
@@ -191,8 +229,9 @@ def check_questions(url):
 KINDS = {"row", "stat", "table", "timeseries"}
 
 
-def with_values(query):
-    for name, value in (("$__rate_interval", "5m"), ("$__range", "8h"), ("$node", ".*"), ("$namespace", ".*"), ("$workload", ".*")):
+def with_values(query, hours=8):
+    for name, value in (("$__rate_interval", "5m"), ("$__range_s", str(hours * 3600)), ("$__range", f"{hours}h"),
+                        ("$node", ".*"), ("$namespace", ".*"), ("$workload", ".*")):
         query = query.replace(name, value)
     return query
 
@@ -227,14 +266,64 @@ def problems_of_panel(panel, variables):
                 yield f"{panel['title']} uses ${name}, which is no variable"
 
 
+# By how many hours the page shows; what happened before them does not count.
+KILLED = {
+    1: {"cause=oom-container,container=crawl,namespace=batch,workload=spider": 1},
+    4: {"cause=killed-early,container=app,namespace=bank,workload=ledger": 1,
+        "cause=oom-node,container=crawl,namespace=batch,workload=spider": 1,
+        "cause=grace-expired,container=nginx,namespace=shop,workload=web": 1,
+        "cause=oom-container,container=crawl,namespace=batch,workload=spider": 1},
+}
+KILLED[8] = KILLED[4] | {"cause=grace-expired,container=app,namespace=shop,workload=legacy": 2}
+
+
+def check_ranges(url, panels):
+    expr = {p["title"]: p["targets"][0]["expr"] for p in panels if p["type"] != "row"}
+    answers = {hours: ask(url, with_values(expr["Killed: workloads"], hours)) for hours in KILLED}
+    claim("its table of kills has those of the time shown, each once, also the first of its series",
+          [] if answers == KILLED else [answers])
+    bars = {one["metric"]["cause"]: [(int(at) - BEGIN) // 60 for at, value in one["values"] if value == "1"]
+            for one in get(url, "/api/v1/query_range", query=with_values(expr["Stops by cause"]), start=BEGIN, end=NOW, step=300)["result"]
+            if one["metric"]["outcome"] == "killed"}
+    claim("its bars have each kill at its time, also the first of its series",
+          [] if bars == {"grace-expired": [130, 135, 360], "killed-early": [400]} else [bars])
+    counts = [p for p in panels if p["type"] != "row" and re.search(r"\b(increase|count)\(", p["targets"][0]["expr"])]
+    claim("what counts is shown in whole numbers",
+          [p["title"] for p in counts if p["fieldConfig"]["defaults"].get("decimals") != 0] or ([] if len(counts) > 10 else ["few"]))
+
+
+def check_links_of_tables(dashboard):
+    variables = {v["name"] for v in dashboard["templating"]["list"]}
+    bad = []
+    for panel in (p for p in dashboard["panels"] if p["type"] == "table"):
+        links = [link["url"] for one in panel["fieldConfig"]["overrides"] for p in one["properties"] if p["id"] == "links"
+                 for link in p["value"] if one["matcher"] == {"id": "byName", "options": "workload"}]
+        labels = re.search(r"by \(([^)]*)\)", panel["targets"][0]["expr"])[1].split(", ")
+        for url in links or [""]:
+            fields = dict(re.findall(r"var-(\w+)=\$\{__data\.fields\.(\w+)\}", url))
+            if not (url.startswith(f"/d/{dashboard['uid']}?") and fields == {"namespace": "namespace", "workload": "workload"}
+                    and set(fields) <= variables and set(fields.values()) <= set(labels)):
+                bad.append((panel["title"], url))
+    claim("the name of a workload in its tables leads to the row of that workload", bad)
+
+
+def check_marks(url, dashboard, samples):
+    marks = {mark["name"]: with_values(mark["expr"]) for mark in dashboard["annotations"]["list"]}
+    claim("each metric, label and value of its marks is one that the daemon exposes",
+          [problem for query in marks.values() for problem in problems_of(query, samples, {})])
+    answers = {name: {labels: (value / 1000 - BEGIN) / 60 for labels, value in ask(url, query).items()} for name, query in marks.items()}
+    claim("its marks are the node's shutdown and its unclean end, at their times",
+          [] if answers == {"Shutdowns of nodes": {"node=n1": 330}, "Unclean ends of nodes": {"node=n1": 0}} else [answers])
+
+
 def check_dashboard(url):
     dashboard = json.loads((ROOT / "deploy/grafana-dashboard.json").read_text())
     panels = dashboard["panels"]
     variables = {v["name"]: v for v in dashboard["templating"]["list"]}
     claim("the dashboard has a title, a uid, a version of the schema, and no id of one installation",
           [key for key in ("title", "uid", "schemaVersion") if not dashboard.get(key)] + [key for key in ("id",) if key in dashboard])
-    claim("its rows are the fleet, a node, a workload",
-          [] if [p["title"].split()[0] for p in panels if p["type"] == "row"] == ["Fleet", "Node", "Workload"] else ["rows"])
+    claim("its rows are the fleet, a workload, a node",
+          [] if [p["title"].split()[0] for p in panels if p["type"] == "row"] == ["Fleet", "Workload", "Node"] else ["rows"])
     claim("its panels have ids of their own, and lie on the grid side by side",
           list(problems_of_places(panels)) + ([] if len({p["id"] for p in panels}) == len(panels) else ["ids"]))
     claim("its panels are of known types, with queries that use its variables alone",
@@ -246,6 +335,10 @@ def check_dashboard(url):
     asked = [(title, get(url, "/api/v1/query_range", query=with_values(query), start=BEGIN, end=NOW, step=60)["result"])
              for title, query in queries]
     claim("each of its queries has an answer in the history", [title for title, answer in asked if not answer])
+    drawn = subprocess.run([ROOT / "tools/dashboard-svg", url, str(NOW), "8"], check=True, capture_output=True, text=True).stdout
+    have = (ROOT / "docs/dashboard.svg").read_text()
+    claim("docs/dashboard.svg is what tools/dashboard-svg draws of it",
+          [] if drawn == have else [*set(drawn.splitlines()) - set(have.splitlines())][:5])
     legends = [(panel["title"], label) for panel in panels for target in panel.get("targets", [])
                for label in re.findall(r"{{(\w+)}}", target["legendFormat"])
                if not re.search(r"by \([^)]*\b" + label + r"\b", target["expr"])]
@@ -256,9 +349,13 @@ def check_dashboard(url):
     claim("its variables have the nodes, namespaces and workloads of the history",
           [] if values == {"node": {"n1", "n2", "n3"}, "namespace": {"bank", "batch", "shop"},
                            "workload": {"cart", "ledger", "legacy", "spider", "web"}} else [values])
-    stats = {p["title"]: list(ask(url, p["targets"][0]["expr"]).values()) for p in panels if p["type"] == "stat"}
+    check_ranges(url, panels)
+    check_links_of_tables(dashboard)
+    check_marks(url, dashboard, samples)
+    stats = {p["title"]: list(ask(url, with_values(p["targets"][0]["expr"])).values()) for p in panels if p["type"] == "stat"}
     claim("its figures of the fleet are those of the history",
-          [] if stats == {"Nodes with graced": [2], "Not answering": [1], "Not ready for shutdown": [1], "Unclean ends": [1]} else [stats])
+          [] if stats == {"Nodes with graced": [2], "Not answering": [1], "Not ready for shutdown": [1], "Unclean ends": [1],
+                                    "Deaf": [1], "Killed": [6]} else [stats])
 
 
 def main():

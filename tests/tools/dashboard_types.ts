@@ -2,7 +2,7 @@
 // What a dashboard of graced may hold, by Grafana's published types: test_dashboard.sh adds the
 // dashboard as a value of type Whole. Grafana's own type of a panel leaves options, fields and queries
 // open; here they are those of the panel's type.
-import type { Dashboard, Panel, RowPanel } from '@grafana/schema';
+import type { AnnotationQuery, Dashboard, Panel, RowPanel } from '@grafana/schema';
 import type { Options as Stat } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen';
 import type { Options as Table, FieldConfig as TableField }
 	from '@grafana/schema/dist/esm/raw/composable/table/panelcfg/x/TablePanelCfg_types.gen';
@@ -30,6 +30,18 @@ type Shown<Type, Options, Custom> = Plain<Omit<Panel, 'type' | 'options' | 'fiel
 };
 type Any = Shown<'stat', Stat, {}> | Shown<'table', Table, TableField> | Shown<'timeseries', Series, SeriesField>;
 
-export type Whole = Plain<Omit<Dashboard, 'panels'>> & {
+// Prometheus' queries of marks have fields of their own, which no package describes.
+type Mark = Plain<Omit<AnnotationQuery, 'target' | 'datasource'>> & {
+	datasource: Source;
+	expr: string;
+	step: string;
+	titleFormat: string;
+	textFormat: string;
+	tagKeys: string;
+	useValueForTime: boolean;
+};
+
+export type Whole = Plain<Omit<Dashboard, 'panels' | 'annotations'>> & {
+	annotations: { list: Mark[] };
 	panels: (Any | Plain<Omit<RowPanel, 'panels'>> & { panels: Any[] })[];
 };

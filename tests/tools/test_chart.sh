@@ -315,6 +315,9 @@ render --set rules.enabled=true,dashboard.enabled=true | objects >"$tmp/rendered
 tools/prometheus-rule | objects >"$out"
 grep -qxF "$(<"$out")" "$tmp/rendered"
 claim "the rules are those of tools/prometheus-rule" $?
+render --set rules.enabled=true,rules.docs=https://docs.example.com/ -s templates/prometheusrule.yaml | objects >"$out"
+[[ -s $out ]] && tools/prometheus-rule graced https://docs.example.com | objects | diff - "$out" >"$err"
+claim "with rules.docs they are those of tools/prometheus-rule with that address" $?
 
 jq -r 'select(.metadata.name == "graced-dashboard").data["graced.json"]' "$tmp/rendered" |
 	diff <(jq -S . deploy/grafana-dashboard.json) <(jq -S .) >"$out"

@@ -63,6 +63,7 @@ an unknown field of how values are drawn|.panels[1].fieldConfig.defaults.units =
 a query without an expression|del(.panels[1].targets[0].expr)|expr
 an unknown field of a query|.panels[1].targets[0].legend = "x"|legend
 an unknown format of a query|.panels[1].targets[0].format = "csv"|"csv"
+an unknown field of a mark|.annotations.list[0].titel = "x"|titel
 another data source|.panels[1].targets[0].datasource.uid = "prom"|"prom"
 END
 check "$tmp"/13/wrong-*.ts

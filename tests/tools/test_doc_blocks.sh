@@ -230,12 +230,16 @@ blocks_of README.md "$tmp/block" >/dev/null
 picture=$(grep -l '^\$ graced trace' "$tmp"/block.*)
 tools/table-svg "$picture" 2>>"$out" >"$tmp/trace.svg" && cmp docs/trace.svg "$tmp/trace.svg" >>"$out" 2>&1
 claim "docs/trace.svg is drawn from the table in README.md" $?
+blocks_of docs/commands.md "$tmp/block" >/dev/null
+picture=$(grep -l '^\$ graced why' "$tmp"/block.*)
+tools/table-svg "$picture" 2>>"$out" >"$tmp/why.svg" && cmp docs/why.svg "$tmp/why.svg" >>"$out" 2>&1
+claim "docs/why.svg is drawn from the story in docs/commands.md" $?
 
 printf '%s\n' '$ graced trace -o "<table>"' 'TIME  NOTE' $'\e[31mkilled\e[0m  36.5µs & grace-u… deaf\x07' >"$tmp/table"
 cat >"$tmp/expected" <<'END'
-<text y="46" class="prompt"><tspan x="14.0" textLength="7.8">$</tspan><tspan x="29.6" textLength="46.8">graced</tspan><tspan x="84.2" textLength="39.0">trace</tspan><tspan x="131.0" textLength="15.6">-o</tspan><tspan x="154.4" textLength="70.2">"&lt;table&gt;"</tspan></text>
-<text y="65" class="head"><tspan x="14.0" textLength="31.2">TIME</tspan><tspan x="60.8" textLength="31.2">NOTE</tspan></text>
-<text y="84"><tspan x="14.0" textLength="46.8" class="bad">killed</tspan><tspan x="76.4" textLength="46.8">36.5µs</tspan><tspan x="131.0" textLength="7.8">&amp;</tspan><tspan x="146.6" textLength="62.4">grace-u…</tspan><tspan x="216.8" textLength="31.2" class="odd">deaf</tspan></text>
+<text y="46" fill="#ffffff"><tspan x="14.0" textLength="7.8">$</tspan><tspan x="29.6" textLength="46.8">graced</tspan><tspan x="84.2" textLength="39.0">trace</tspan><tspan x="131.0" textLength="15.6">-o</tspan><tspan x="154.4" textLength="70.2">"&lt;table&gt;"</tspan></text>
+<text y="65" fill="#8b949e"><tspan x="14.0" textLength="31.2">TIME</tspan><tspan x="60.8" textLength="31.2">NOTE</tspan></text>
+<text y="84"><tspan x="14.0" textLength="46.8" fill="#ff7b72">killed</tspan><tspan x="76.4" textLength="46.8">36.5µs</tspan><tspan x="131.0" textLength="7.8">&amp;</tspan><tspan x="146.6" textLength="62.4">grace-u…</tspan><tspan x="216.8" textLength="31.2" fill="#e3b341">deaf</tspan></text>
 END
 tools/table-svg <"$tmp/table" >"$tmp/drawn" 2>>"$out"
 grep '^<text' "$tmp/drawn" | diff "$tmp/expected" - >>"$out"

@@ -40,8 +40,8 @@ rc=$?
 ((rc == 0)) && diff "$root/tests/report/node.table" "$out" >"$err"
 claim "the order of records does not matter, nor do repetitions" $?
 
-"$graced" report --file "$story" --boot 1 -o svg 2>"$err" | diff - "$root/docs/report.svg" >"$out"
-claim "docs/report.svg is what graced report draws of tests/report/node.jsonl" $?
+"$graced" report --file "$root/tests/report/night.jsonl" -o svg 2>"$err" | diff - "$root/docs/report.svg" >"$out"
+claim "docs/report.svg is what graced report draws of tests/report/night.jsonl" $?
 # Records of the scene `order` of tests/vm/account.
 "$graced" report --file "$root/tests/report/poweroff.jsonl" -o svg 2>"$err" | diff - "$root/docs/poweroff.svg" >"$out"
 claim "docs/poweroff.svg is what graced report draws of tests/report/poweroff.jsonl" $?
@@ -51,8 +51,17 @@ xml_is_sound() { python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(
 xml_is_sound "$tmp/node.svg" && ! grep -qE 'https?://' <(sed 's,http://www.w3.org/2000/svg,,' "$tmp/node.svg")
 claim "the picture is XML, and refers to nothing outside" $?
 
+# Many programs that show SVG read no style sheet, or not all of one. A colour may be that of all.
+for picture in "$tmp/node.svg" "$root"/docs/*.svg; do
+	grep -q '^<svg [^>]* fill="#' "$picture" || sed '/<style>/,/<\/style>/d' "$picture" |
+		grep -E '^<(text|rect|path|polyline) ' | grep -vE ' (fill|stroke)="(#|none|url)' | sed "s,^,${picture##*/}: ,"
+	grep -E 'var\(|currentColor' "$picture"
+done >"$out"
+[[ -e $picture && ! -s $out ]]
+claim "whatever is painted in a picture has its colour as an attribute" $?
+
 "$graced" report --file "$lost" -o svg >"$tmp/lost.svg"
-xml_is_sound "$tmp/lost.svg" && (($(grep -c 'end of the boot, after the last look' "$tmp/lost.svg") == 2))
+xml_is_sound "$tmp/lost.svg" && (($(grep -c 'end of boot, after last look' "$tmp/lost.svg") == 2))
 claim "what is not known of a boot's end is marked in the picture" $?
 
 # --- what is asked for -----------------------------------------------------------------------

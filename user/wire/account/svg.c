@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Draws timelines. Three columns, from left to right: what it is, its bar, how it ended. Their
- * width is reckoned in characters of a monospaced font, and text is cut to its column, so that
- * nothing overlaps whatever the names are. Colour-blind people can distinguish the colours, which
- * are those of Okabe and Ito; and the words stand beside them.
+ * Draws timelines. Three columns, from left to right: what it is, its bar, how it ended and why.
+ * Their width is reckoned in characters of a monospaced font, and text is cut to its column, so
+ * that nothing overlaps whatever the names are. Colour-blind people can distinguish the colours,
+ * which are those of Okabe and Ito; and the words stand beside them.
+ *
+ * Colours are attributes, which every program draws that shows SVG; the style sheet has those for
+ * readers who prefer dark.
  */
 #include "wire/account/svg.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -17,52 +21,72 @@
 
 #define WIDTH	     1280
 #define EDGE	     16
-#define LABEL_CHARS  48
-#define CHART_X	     388
-#define CHART_WIDTH  560
-#define RESULT_X     968
-#define RESULT_CHARS 38
+#define LABEL_CHARS  30
+#define CHART_X	     264
+#define CHART_WIDTH  430
+#define RESULT_X     716
+#define RESULT_CHARS 70
+#define WHY_LINES    3 /* of a stop, below its result */
 #define LINE_CHARS   162
 #define TITLE_CHARS  96
 #define CHAR_WIDTH   7.7 /* at most, at 12 pixels */
 
 #define ROW	 18
+#define LINE	 15 /* within a row */
 #define BAR	 10
 #define TICKS	 8
 #define TRIANGLE 5
 
 #define FONT "ui-monospace,'DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace"
 
+/* What is painted: the class is its name in the style sheet. */
+#define INK	"class=\"ink\" fill=\"#1b1d20\""
+#define SOFT	"class=\"soft\" fill=\"#5b6169\""
+#define HEAD	INK " font-weight=\"bold\""
+#define TITLE	HEAD " font-size=\"17\""
+#define PAPER	"class=\"paper\" fill=\"#fff\""
+#define GRID	"class=\"grid\" stroke=\"#dfe2e6\""
+#define BAND	"class=\"band\" fill=\"#f1f3f5\""
+#define EDGED	" stroke=\"#1b1d20\" stroke-opacity=\".45\" stroke-width=\".75\""
+#define TRACK	"class=\"bar track\" fill=\"#e8ebee\" stroke=\"#8a9099\" stroke-width=\".75\""
+#define WAITS	"class=\"bar\" fill=\"#8a8f96\"" EDGED
+#define MARK	"class=\"mark\" fill=\"none\" stroke=\"#1b1d20\" stroke-width=\"2\""
+#define HALO	"class=\"halo\" fill=\"none\" stroke=\"#fff\" stroke-width=\"4\""
+#define OF_MANY "#5b6169" /* groups and the lock */
+#define UNHEARD "fill=\"url(#graced-unheard)\""
+
 static const char style[] =
 	"<style>\n"
-	".graced{--ink:#1b1d20;--soft:#5b6169;--paper:#fff;--grid:#dfe2e6;--band:#f1f3f5;"
-	"background:var(--paper)}\n"
-	"@media (prefers-color-scheme:dark){.graced{--ink:#e8eaed;--soft:#a9b0b8;--paper:#14171b;"
-	"--grid:#30363d;--band:#1e2329}}\n"
-	"@media print{.graced{--ink:#000;--soft:#444;--paper:#fff;--grid:#ccc;--band:#f1f3f5}}\n"
-	".graced text{font:12px " FONT ";fill:var(--ink);white-space:pre}\n"
-	".graced .title{font-size:17px;font-weight:bold}\n"
-	".graced .soft{fill:var(--soft)}\n"
-	".graced .head{font-weight:bold}\n"
-	".graced .grid{stroke:var(--grid);stroke-width:1}\n"
-	".graced .band{fill:var(--band)}\n"
-	".graced .bar{stroke:var(--ink);stroke-opacity:.45;stroke-width:.75}\n"
-	".graced .group{fill:var(--soft);fill-opacity:.6}\n"
-	".graced .tail{fill-opacity:.35;stroke-dasharray:2 1}\n"
-	".graced .open{fill-opacity:.12;stroke-dasharray:4 3;stroke-opacity:1}\n"
-	".graced .mark{stroke:var(--ink);stroke-width:2;fill:none}\n"
-	".graced .halo{stroke:var(--paper);stroke-width:4;fill:none}\n"
-	".graced .beyond{fill:var(--ink)}\n"
-	".graced .graceful{fill:#009e73}\n"
-	".graced .terminated{fill:#56b4e9}\n"
-	".graced .completed{fill:#0072b2}\n"
-	".graced .killed{fill:#d55e00}\n"
-	".graced .oom-killed{fill:#cc79a7}\n"
-	".graced .crashed{fill:#e69f00}\n"
-	".graced .failed{fill:#f0e442}\n"
-	".graced .unknown{fill:#8a8f96}\n"
-	".graced .lock{fill:var(--soft)}\n"
-	"</style>\n";
+	".graced text{white-space:pre}\n"
+	"@media screen and (prefers-color-scheme:dark){\n"
+	".graced{background:#14171b}\n"
+	".graced .paper{fill:#14171b}.graced .ink{fill:#e8eaed}.graced .soft{fill:#a9b0b8}\n"
+	".graced .grid{stroke:#30363d}.graced .band{fill:#1e2329}.graced .bar{stroke:#e8eaed}\n"
+	".graced .track{fill:#2b323a;stroke:#6b737c}\n"
+	".graced .mark{stroke:#e8eaed}.graced .halo{stroke:#14171b}\n"
+	"}\n"
+	"</style>\n"
+	"<defs><pattern id=\"graced-unheard\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+	"patternTransform=\"rotate(45)\"><path d=\"M1 0v5\" stroke=\"#fff\" stroke-width=\"2\"/>"
+	"</pattern></defs>\n";
+
+static const char *const fills[OUTCOME_COUNT] = {
+	[OUTCOME_UNKNOWN] = "#8a8f96",	  [OUTCOME_GRACEFUL] = "#009e73",
+	[OUTCOME_TERMINATED] = "#56b4e9", [OUTCOME_COMPLETED] = "#0072b2",
+	[OUTCOME_KILLED] = "#d55e00",	  [OUTCOME_OOM_KILLED] = "#cc79a7",
+	[OUTCOME_CRASHED] = "#e69f00",	  [OUTCOME_FAILED] = "#f0e442",
+};
+
+/* How a bar is filled: known; after the exit; its end is not known; a group's or a lock's. */
+enum bar { BAR_FULL, BAR_TAIL, BAR_OPEN, BAR_OF_MANY };
+
+static const char *const bars[] = {
+	[BAR_FULL] = EDGED,
+	[BAR_TAIL] = " fill-opacity=\".35\" stroke-dasharray=\"2 1\"" EDGED,
+	[BAR_OPEN] = " fill-opacity=\".12\" stroke-dasharray=\"4 3\" stroke=\"#1b1d20\" "
+		     "stroke-width=\".75\"",
+	[BAR_OF_MANY] = " fill-opacity=\".6\"" EDGED,
+};
 
 /* The period by which a story's moments are placed. */
 struct scale {
@@ -112,35 +136,45 @@ static void add_cut(struct buf *out, const char *text, size_t most)
 	add_escaped(out, text + len - tail, tail);
 }
 
-static void add_text(struct canvas *c, double x, const char *class, const char *text, size_t most)
+static void add_text(struct canvas *c, double x, const char *paint, const char *text, size_t most)
 {
-	buf_printf(c->out, "<text x=\"%g\" y=\"%g\" class=\"%s\">", x, c->y + ROW - 5, class);
+	buf_printf(c->out, "<text x=\"%g\" y=\"%g\" %s>", x, c->y + ROW - 5, paint);
 	add_cut(c->out, text, most);
 	buf_adds(c->out, "</text>\n");
 }
 
-/* As many lines as it takes, each broken at a space where there is one. */
-static void add_lines(struct canvas *c, const char *text)
+/* How much of the text is its first line: broken at a space where there is one. */
+static size_t len_of_line(const char *text, size_t most)
 {
-	while (*text) {
-		size_t n = strlen(text);
-		char line[LINE_CHARS + 1];
+	size_t n = strlen(text);
 
-		if (n > LINE_CHARS) {
-			n = utf8_fit(text, n, LINE_CHARS);
-			for (size_t i = n; i > LINE_CHARS / 2; i--) {
-				if (text[i] != ' ')
-					continue;
-				n = i;
-				break;
-			}
-		}
-		memcpy(line, text, n);
-		line[n] = '\0';
-		add_text(c, EDGE, "soft", line, LINE_CHARS);
-		c->y += ROW;
+	if (n <= most)
+		return n;
+	n = utf8_fit(text, n, most);
+	for (size_t i = n; i > most / 2; i--)
+		if (text[i] == ' ')
+			return i;
+	return n;
+}
+
+/* At most so many lines, the last one cut; returns how many there were. */
+static unsigned int add_lines(struct canvas *c, double x, double step, const char *text,
+			      size_t most, unsigned int lines)
+{
+	unsigned int line = 0;
+
+	while (*text && line < lines) {
+		size_t n = ++line < lines ? len_of_line(text, most) : strlen(text);
+		char one[LINE_CHARS + 1];
+
+		snprintf(one, sizeof(one), "%.*s", (int)n, text);
+		if (n > most)
+			snprintf(one + utf8_fit(text, n, most - 1), sizeof("…"), "…");
+		add_text(c, x, SOFT, one, LINE_CHARS);
+		c->y += step;
 		text += n + (text[n] == ' ');
 	}
+	return line;
 }
 
 /* --- the scale ------------------------------------------------------------------------------- */
@@ -223,7 +257,7 @@ static void add_tick(struct canvas *c, double x, uint64_t at_ns)
 	_cleanup_(buf_free) struct buf text = {};
 
 	account_text_offset(&text, c->story, at_ns);
-	buf_printf(c->out, "<text x=\"%.2f\" y=\"%g\" class=\"soft\" text-anchor=\"middle\">", x,
+	buf_printf(c->out, "<text x=\"%.2f\" y=\"%g\" " SOFT " text-anchor=\"middle\">", x,
 		   c->y + ROW - 5);
 	add_escaped(c->out, buf_str(&text), text.len);
 	buf_adds(c->out, "</text>\n");
@@ -242,56 +276,75 @@ static double middle(const struct canvas *c)
 	return c->y + ROW / 2.0;
 }
 
-static void add_bar(struct canvas *c, const char *class, const char *kind, uint64_t from_ns,
-		    uint64_t to_ns)
+/* From a moment to another one; both ends may lie beyond the scale. */
+static void add_rect(struct canvas *c, const char *paint, const char *more, uint64_t from_ns,
+		     uint64_t to_ns)
 {
 	double x = x_of(&c->scale, from_ns), width = x_of(&c->scale, to_ns) - x;
 
 	if (width < 1)
 		width = 1;
-	buf_printf(c->out,
-		   "<rect class=\"bar %s %s\" x=\"%.2f\" y=\"%g\" width=\"%.2f\" height=\"%d\"/>\n",
-		   class, kind, x, middle(c) - BAR / 2.0, width, BAR);
+	buf_printf(c->out, "<rect %s%s x=\"%.2f\" y=\"%g\" width=\"%.2f\" height=\"%d\"/>\n", paint,
+		   more, x, middle(c) - BAR / 2.0, width, BAR);
+}
+
+static void add_bar(struct canvas *c, const char *fill, enum bar kind, uint64_t from_ns,
+		    uint64_t to_ns)
+{
+	char paint[64];
+
+	snprintf(paint, sizeof(paint), "class=\"bar\" fill=\"%s\"", fill);
+	add_rect(c, paint, bars[kind], from_ns, to_ns);
 }
 
 /* A moment without a beginning: nothing asked for it. */
-static void add_diamond(struct canvas *c, const char *class, uint64_t at_ns)
+static void add_diamond(struct canvas *c, const char *fill, double x)
 {
-	buf_printf(c->out, "<path class=\"bar %s\" d=\"M%.2f %gl5 5-5 5-5-5z\"/>\n", class,
-		   x_of(&c->scale, at_ns), middle(c) - TRIANGLE);
+	buf_printf(c->out,
+		   "<path class=\"bar\" fill=\"%s\"" EDGED " d=\"M%.2f %gl5 5-5 5-5-5z\"/>\n", fill,
+		   x, middle(c) - TRIANGLE);
+}
+
+/* A line or a sign, over what lies there. */
+static void add_sign(struct canvas *c, double x, double y, const char *path)
+{
+	buf_printf(c->out, "<path " HALO " d=\"M%.2f %g%s\"/>\n", x, y, path);
+	buf_printf(c->out, "<path " MARK " d=\"M%.2f %g%s\"/>\n", x, y, path);
+}
+
+static void add_line(struct canvas *c, double x)
+{
+	add_sign(c, x, middle(c) - 7, "v14");
+}
+
+static void add_cross(struct canvas *c, double x)
+{
+	add_sign(c, x - 3.5, middle(c) - 3.5, "l7 7m0-7l-7 7");
+}
+
+/* A torn edge. */
+static void add_tear(struct canvas *c, double x)
+{
+	add_sign(c, x - 1.5, middle(c) - 8, "l3 4-3 4 3 4-3 4");
 }
 
 /* A line, or an arrow at the edge where it lies beyond it. */
 static void add_mark(struct canvas *c, uint64_t at_ns)
 {
-	double x = x_of(&c->scale, at_ns), y = middle(c);
-
 	if (!at_ns)
 		return;
-	if (at_ns > c->scale.end_ns) {
-		buf_printf(c->out, "<path class=\"beyond\" d=\"M%d %gv10l6-5z\"/>\n",
-			   CHART_X + CHART_WIDTH, y - TRIANGLE);
-		return;
-	}
-	for (int i = 0; i < 2; i++)
-		buf_printf(c->out, "<path class=\"%s\" d=\"M%.2f %gv14\"/>\n", i ? "mark" : "halo",
-			   x, y - 7);
-}
-
-static void add_cross(struct canvas *c, uint64_t at_ns)
-{
-	if (!at_ns)
-		return;
-	for (int i = 0; i < 2; i++)
-		buf_printf(c->out, "<path class=\"%s\" d=\"M%.2f %gl7 7m0-7l-7 7\"/>\n",
-			   i ? "mark" : "halo", x_of(&c->scale, at_ns) - 3.5, middle(c) - 3.5);
+	if (at_ns > c->scale.end_ns)
+		buf_printf(c->out, "<path " INK " d=\"M%d %gv10l6-5z\"/>\n", CHART_X + CHART_WIDTH,
+			   middle(c) - TRIANGLE);
+	else
+		add_line(c, x_of(&c->scale, at_ns));
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
 static void add_band(struct canvas *c)
 {
-	buf_printf(c->out, "<rect class=\"band\" x=\"%d\" y=\"%g\" width=\"%d\" height=\"%d\"/>\n",
+	buf_printf(c->out, "<rect " BAND " x=\"%d\" y=\"%g\" width=\"%d\" height=\"%d\"/>\n",
 		   EDGE - 4, c->y, WIDTH - 2 * EDGE + 8, ROW);
 }
 
@@ -308,7 +361,19 @@ static void end_row(struct canvas *c)
 	c->y += ROW;
 }
 
-/* "killed 30.0s, 12.0ms over" */
+static void add_margin(struct buf *out, const struct account_stop *stop)
+{
+	uint64_t margin =
+		stop->margin_ns < 0 ? 0 - (uint64_t)stop->margin_ns : (uint64_t)stop->margin_ns;
+
+	buf_adds(out, " of ");
+	account_text_duration(out, stop->of->grace.ns);
+	buf_adds(out, ", ");
+	account_text_duration(out, margin);
+	buf_adds(out, stop->margin_ns < 0 ? " over" : " left");
+}
+
+/* "killed 30.0s of 30s, 12.0ms over, deaf, 2 cut" */
 static void add_result(struct buf *out, const struct account_stop *stop)
 {
 	uint64_t took;
@@ -316,62 +381,95 @@ static void add_result(struct buf *out, const struct account_stop *stop)
 	buf_adds(out, outcome_name(stop->of->outcome));
 	if (!stop->of->stop_signal.at_ns) {
 		buf_adds(out, stop->of->exit.known ? ", not asked to stop" : ", exit unknown");
-		return;
-	}
-	if (account_took(stop, &took)) {
+	} else if (account_took(stop, &took)) {
 		buf_addc(out, ' ');
 		account_text_duration(out, took);
+		if (stop->margin_known)
+			add_margin(out, stop);
+		else if (!grace_known(&stop->of->grace))
+			buf_adds(out, ", grace unknown");
 	} else {
 		buf_adds(out, ", exit unknown");
 	}
-	if (stop->margin_known) {
-		uint64_t margin = stop->margin_ns < 0 ? 0 - (uint64_t)stop->margin_ns
-						      : (uint64_t)stop->margin_ns;
+	if (stop->of->deaf)
+		buf_adds(out, ", deaf");
+	if (stop->of->cut)
+		buf_printf(out, ", %" PRIu32 " cut", stop->of->cut);
+}
 
-		buf_adds(out, ", ");
-		account_text_duration(out, margin);
-		buf_adds(out, stop->margin_ns < 0 ? " over" : " left");
-	} else if (!grace_known(&stop->of->grace)) {
-		buf_adds(out, ", grace unknown");
-	}
+/* Until init took the signal, and from then on; striped where it did not act on it. */
+static void add_stages(struct canvas *c, const struct record_stop *of)
+{
+	const char *fill = fills[of->outcome];
+	uint64_t from = of->deliver_ns ? of->deliver_ns : of->stop_signal.at_ns;
+
+	if (of->deliver_ns)
+		add_rect(c, WAITS, "", of->stop_signal.at_ns, from);
+	add_bar(c, fill, BAR_FULL, from, of->exit.at_ns);
+	if (of->deaf || of->reason)
+		add_rect(c, UNHEARD, "", of->stop_signal.at_ns, of->exit.at_ns);
 }
 
 static void add_bars(struct canvas *c, const struct account_stop *stop)
 {
-	const char *class = outcome_name(stop->of->outcome);
+	const struct record_stop *of = stop->of;
+	const char *fill = fills[of->outcome];
 
-	if (!stop->of->exit.at_ns && stop->of->stop_signal.at_ns)
-		add_bar(c, class, "open", stop->of->stop_signal.at_ns, c->scale.end_ns);
-	else if (stop->of->stop_signal.at_ns)
-		add_bar(c, class, "", stop->of->stop_signal.at_ns, stop->of->exit.at_ns);
-	if (stop->of->exit.at_ns && stop->of->empty_ns)
-		add_bar(c, class, "tail", stop->of->exit.at_ns, stop->of->empty_ns);
-	if (stop->of->exit.at_ns && !stop->of->stop_signal.at_ns)
-		add_diamond(c, class, stop->of->exit.at_ns);
+	if (stop->deadline_ns)
+		add_rect(c, TRACK, "", of->stop_signal.at_ns, stop->deadline_ns);
+	if (!of->exit.at_ns && of->stop_signal.at_ns)
+		add_bar(c, fill, BAR_OPEN, of->stop_signal.at_ns, c->scale.end_ns);
+	else if (of->stop_signal.at_ns)
+		add_stages(c, of);
+	if (of->exit.at_ns && of->empty_ns)
+		add_bar(c, fill, BAR_TAIL, of->exit.at_ns, of->empty_ns);
+	if (of->exit.at_ns && !of->stop_signal.at_ns)
+		add_diamond(c, fill, x_of(&c->scale, of->exit.at_ns));
 	add_mark(c, stop->deadline_ns);
-	add_cross(c, stop->of->kill_signal.at_ns);
+	if (of->kill_signal.at_ns && of->stop_signal.at_ns)
+		add_cross(c, x_of(&c->scale, of->kill_signal.at_ns));
+	if (of->cut && of->exit.at_ns)
+		add_tear(c, x_of(&c->scale, of->exit.at_ns));
+}
+
+/* The pod below its container, and below the result why: as high as it needs. */
+static void add_below(struct canvas *c, const struct account_stop *stop, const char *why)
+{
+	_cleanup_(buf_free) struct buf pod = {};
+	double y = c->y;
+	unsigned int lines;
+
+	c->y = y + LINE;
+	if (stop->of->pod.name || stop->of->pod.uid) {
+		account_text_pod(&pod, &stop->of->pod);
+		add_text(c, EDGE, SOFT, buf_str(&pod), LABEL_CHARS);
+	}
+	lines = add_lines(c, RESULT_X, LINE, why, RESULT_CHARS, WHY_LINES);
+	if (!lines && pod.len)
+		lines = 1;
+	c->y = y + lines * LINE;
 }
 
 static void add_stop(struct canvas *c, const struct account_pod *pod,
 		     const struct account_stop *stop)
 {
-	_cleanup_(buf_free) struct buf name = {}, title = {}, result = {};
-	size_t before;
+	_cleanup_(buf_free) struct buf name = {}, title = {}, result = {}, why = {};
 
-	account_text_container(&name, stop);
-	buf_add(&title, buf_str(&name), name.len);
+	account_text_container(&title, stop);
 	buf_adds(&title, ": ");
 	account_text_outcome(&title, stop);
-	before = title.len;
-	buf_adds(&title, "; ");
-	account_text_note(&title, c->story, pod, stop, stop->of->gaps);
-	if (title.len == before + 2)
-		buf_truncate(&title, before);
+	account_text_why(&why, c->story, pod, stop);
+	if (why.len) {
+		buf_adds(&title, "; ");
+		buf_add(&title, buf_str(&why), why.len);
+	}
+	account_text_container_alone(&name, stop);
 	add_result(&result, stop);
 	begin_row(c, &title);
-	add_text(c, EDGE, "label", buf_str(&name), LABEL_CHARS);
+	add_text(c, EDGE, INK, buf_str(&name), LABEL_CHARS);
 	add_bars(c, stop);
-	add_text(c, RESULT_X, "result", buf_str(&result), RESULT_CHARS);
+	add_text(c, RESULT_X, INK, buf_str(&result), RESULT_CHARS);
+	add_below(c, stop, buf_str(&why));
 	end_row(c);
 }
 
@@ -381,11 +479,11 @@ static void add_pod(struct canvas *c, const struct account_pod *pod)
 
 	account_text_pod(&name, &pod->names);
 	begin_row(c, &name);
-	add_text(c, EDGE, "label", buf_str(&name), LABEL_CHARS);
+	add_text(c, EDGE, INK, buf_str(&name), LABEL_CHARS);
 	if (pod->terminating_ns)
-		add_bar(c, "unknown", "open", pod->terminating_ns,
+		add_bar(c, fills[OUTCOME_UNKNOWN], BAR_OPEN, pod->terminating_ns,
 			pod->empty_ns ? pod->empty_ns : c->scale.end_ns);
-	add_text(c, RESULT_X, "result", "no record of its containers", RESULT_CHARS);
+	add_text(c, RESULT_X, INK, "no record of its containers", RESULT_CHARS);
 	end_row(c);
 }
 
@@ -407,12 +505,13 @@ static void add_lock(struct canvas *c)
 		account_text_duration(&result, s->limit_ns);
 	}
 	begin_row(c, &text);
-	add_text(c, EDGE, "head", "delay lock", LABEL_CHARS);
+	add_text(c, EDGE, HEAD, "delay lock", LABEL_CHARS);
 	if (s->lock_held)
-		add_bar(c, "lock", end ? "" : "open", s->announced_ns, end ? end : c->scale.end_ns);
+		add_bar(c, OF_MANY, end ? BAR_FULL : BAR_OPEN, s->announced_ns,
+			end ? end : c->scale.end_ns);
 	if (s->limit_ns)
 		add_mark(c, s->announced_ns + s->limit_ns);
-	add_text(c, RESULT_X, "result", buf_str(&result), RESULT_CHARS);
+	add_text(c, RESULT_X, INK, buf_str(&result), RESULT_CHARS);
 	end_row(c);
 }
 
@@ -432,13 +531,13 @@ static void add_group(struct canvas *c, const struct account_group *group)
 		buf_adds(&result, ", timed out");
 	add_band(c);
 	begin_row(c, &title);
-	add_text(c, EDGE, "head", buf_str(&name), LABEL_CHARS);
+	add_text(c, EDGE, HEAD, buf_str(&name), LABEL_CHARS);
 	if (group->begin_ns)
-		add_bar(c, "group", group->done_ns ? "" : "open", group->begin_ns,
+		add_bar(c, OF_MANY, group->done_ns ? BAR_OF_MANY : BAR_OPEN, group->begin_ns,
 			group->done_ns ? group->done_ns : c->scale.end_ns);
 	if (group->begin_ns && group->length_ns)
 		add_mark(c, group->begin_ns + group->length_ns);
-	add_text(c, RESULT_X, "result", buf_str(&result), RESULT_CHARS);
+	add_text(c, RESULT_X, INK, buf_str(&result), RESULT_CHARS);
 	end_row(c);
 }
 
@@ -455,9 +554,9 @@ static void add_boot_end(struct canvas *c)
 	if (boot_reason_name(end->reason))
 		buf_printf(&result, ", %s", boot_reason_name(end->reason));
 	begin_row(c, &title);
-	add_text(c, EDGE, "head", "end of the boot, after the last look", LABEL_CHARS);
-	add_bar(c, "unknown", "open", end->seen_ns, c->scale.end_ns);
-	add_text(c, RESULT_X, "result", buf_str(&result), RESULT_CHARS);
+	add_text(c, EDGE, HEAD, "end of boot, after last look", LABEL_CHARS);
+	add_bar(c, fills[OUTCOME_UNKNOWN], BAR_OPEN, end->seen_ns, c->scale.end_ns);
+	add_text(c, RESULT_X, INK, buf_str(&result), RESULT_CHARS);
 	end_row(c);
 }
 
@@ -474,7 +573,7 @@ static size_t add_groups(struct canvas *c, size_t at, uint64_t last)
 static void add_rest(struct canvas *c)
 {
 	add_band(c);
-	add_text(c, EDGE, "head", "group unknown", LABEL_CHARS);
+	add_text(c, EDGE, HEAD, "group unknown", LABEL_CHARS);
 	c->y += ROW;
 }
 
@@ -506,7 +605,7 @@ static void add_rows(struct canvas *c)
 
 static void add_grid_line(struct canvas *c, double x, uint64_t at_ns)
 {
-	buf_printf(c->out, "<path class=\"grid\" d=\"M%.2f %gv%g\"/>\n", x, c->y, c->grid);
+	buf_printf(c->out, "<path " GRID " d=\"M%.2f %gv%g\"/>\n", x, c->y, c->grid);
 }
 
 /* The rows are drawn over the grid; its height is theirs. */
@@ -553,7 +652,7 @@ static void add_facts(struct canvas *c)
 		buf_adds(&text, facts[i].label);
 		facts[i].add(&text, c->story);
 		if (text.len > label)
-			add_lines(c, buf_str(&text));
+			add_lines(c, EDGE, ROW, buf_str(&text), LINE_CHARS, UINT32_MAX);
 	}
 }
 
@@ -564,7 +663,7 @@ static void add_story(struct canvas *c)
 	c->scale = scale_of(c->story);
 	account_text_heading(&heading, c->story);
 	c->y += ROW;
-	add_text(c, EDGE, "title", buf_str(&heading), TITLE_CHARS);
+	add_text(c, EDGE, TITLE, buf_str(&heading), TITLE_CHARS);
 	c->y += ROW + 2;
 	add_facts(c);
 	add_axis(c);
@@ -587,15 +686,44 @@ static uint32_t outcomes_of(const struct account *account)
 /* Returns where the next one begins. */
 static double add_key(struct canvas *c, double x, const char *text)
 {
-	add_text(c, x + 26, "soft", text, LABEL_CHARS);
+	add_text(c, x + 26, SOFT, text, LABEL_CHARS);
 	return x + 26 + (double)(strlen(text) + 2) * CHAR_WIDTH;
 }
 
-static void add_swatch(struct canvas *c, double x, const char *class, const char *kind)
+static void add_swatch(struct canvas *c, double x, const char *paint, const char *more)
 {
-	buf_printf(c->out,
-		   "<rect class=\"bar %s %s\" x=\"%g\" y=\"%g\" width=\"20\" height=\"%d\"/>\n",
-		   class, kind, x, middle(c) - BAR / 2.0, BAR);
+	buf_printf(c->out, "<rect %s%s x=\"%g\" y=\"%g\" width=\"20\" height=\"%d\"/>\n", paint,
+		   more, x, middle(c) - BAR / 2.0, BAR);
+}
+
+/* Stages, from left to right, then marks. */
+static void add_legend_of_bars(struct canvas *c)
+{
+	static const char unknown[] = "class=\"bar\" fill=\"#8a8f96\"";
+	double x = EDGE;
+
+	add_swatch(c, x, TRACK, "");
+	x = add_key(c, x, "grace period");
+	add_swatch(c, x, WAITS, "");
+	x = add_key(c, x, "until init took the signal");
+	add_swatch(c, x, unknown, bars[BAR_TAIL]);
+	x = add_key(c, x, "until no process was left");
+	add_swatch(c, x, unknown, bars[BAR_OPEN]);
+	add_key(c, x, "end unknown");
+	c->y += ROW;
+	x = EDGE;
+	add_swatch(c, x, unknown, EDGED);
+	add_swatch(c, x, UNHEARD, "");
+	x = add_key(c, x, "signal without effect");
+	add_line(c, x + 10);
+	x = add_key(c, x, "deadline");
+	add_cross(c, x + 10);
+	x = add_key(c, x, "SIGKILL");
+	add_tear(c, x + 10);
+	x = add_key(c, x, "processes cut");
+	add_diamond(c, fills[OUTCOME_UNKNOWN], x + 10);
+	add_key(c, x, "exit, not asked to stop");
+	c->y += ROW;
 }
 
 static void add_legend(struct canvas *c, uint32_t outcomes)
@@ -604,27 +732,16 @@ static void add_legend(struct canvas *c, uint32_t outcomes)
 
 	for (int i = OUTCOME_COUNT - 1; i >= 0; i--) {
 		const char *name = outcome_name((enum outcome)i);
+		char paint[64];
 
 		if (!(outcomes >> i & 1))
 			continue;
-		add_swatch(c, x, name, "");
+		snprintf(paint, sizeof(paint), "class=\"bar\" fill=\"%s\"", fills[i]);
+		add_swatch(c, x, paint, EDGED);
 		x = add_key(c, x, name);
 	}
 	c->y += ROW;
-	x = EDGE;
-	add_swatch(c, x, "unknown", "tail");
-	x = add_key(c, x, "until its cgroup was empty");
-	add_swatch(c, x, "unknown", "open");
-	x = add_key(c, x, "end unknown");
-	buf_printf(c->out, "<path class=\"mark\" d=\"M%g %gv14\"/>\n", x + 10, middle(c) - 7);
-	x = add_key(c, x, "deadline");
-	buf_printf(c->out, "<path class=\"mark\" d=\"M%g %gl7 7m0-7l-7 7\"/>\n", x + 6.5,
-		   middle(c) - 3.5);
-	x = add_key(c, x, "SIGKILL");
-	buf_printf(c->out, "<path class=\"bar unknown\" d=\"M%g %gl5 5-5 5-5-5z\"/>\n", x + 10,
-		   middle(c) - TRIANGLE);
-	add_key(c, x, "exit, not asked to stop");
-	c->y += ROW;
+	add_legend_of_bars(c);
 }
 
 int account_svg(struct buf *out, const struct account *account)
@@ -640,11 +757,12 @@ int account_svg(struct buf *out, const struct account *account)
 	c.y += EDGE;
 	buf_printf(out,
 		   "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graced\" width=\"%d\" "
-		   "height=\"%g\" viewBox=\"0 0 %d %g\">\n<title>graced report</title>\n",
+		   "height=\"%g\" viewBox=\"0 0 %d %g\" font-family=\"" FONT
+		   "\" font-size=\"12\">\n"
+		   "<title>graced report</title>\n",
 		   WIDTH, c.y, WIDTH, c.y);
 	buf_adds(out, style);
-	buf_printf(out, "<rect width=\"%d\" height=\"%g\" style=\"fill:var(--paper)\"/>\n", WIDTH,
-		   c.y);
+	buf_printf(out, "<rect " PAPER " width=\"%d\" height=\"%g\"/>\n", WIDTH, c.y);
 	buf_add(out, buf_str(&body), body.len);
 	buf_adds(out, "</svg>\n");
 	if (buf_error(&body) && !out->error)

@@ -41,17 +41,23 @@ void account_text_pod(struct buf *out, const struct record_pod *pod)
 	}
 }
 
+void account_text_container_alone(struct buf *out, const struct account_stop *stop)
+{
+	const struct record_container *container = &stop->of->container;
+	const char *name = container->name ? container->name : container->id;
+
+	add_known(out, name ? name : container->cgroup);
+}
+
 void account_text_container(struct buf *out, const struct account_stop *stop)
 {
 	const struct record_pod *pod = &stop->of->pod;
-	const struct record_container *container = &stop->of->container;
-	const char *name = container->name ? container->name : container->id;
 
 	if (pod->name || pod->uid) {
 		account_text_pod(out, pod);
 		buf_addc(out, '/');
 	}
-	add_known(out, name ? name : container->cgroup);
+	account_text_container_alone(out, stop);
 }
 
 void account_text_duration(struct buf *out, uint64_t ns)
@@ -399,9 +405,9 @@ static bool went_badly(const struct record_stop *of)
 	return record_badness(of) || of->reason || of->deaf;
 }
 
-void account_text_note(struct buf *out, const struct account_story *story,
-		       const struct account_pod *pod, const struct account_stop *stop,
-		       uint32_t gaps)
+static void add_note(struct buf *out, const struct account_story *story,
+		     const struct account_pod *pod, const struct account_stop *stop, uint32_t gaps,
+		     bool sentence)
 {
 	const struct list list = {out, out->len, ", "};
 	const struct record_stop *of = stop->of;
@@ -414,7 +420,7 @@ void account_text_note(struct buf *out, const struct account_story *story,
 		buf_adds(next(&list), "overdue at ");
 		account_text_offset(out, story, stop->overdue_ns);
 	}
-	if (went_badly(of) && !stop->unrecorded)
+	if ((sentence || went_badly(of)) && !stop->unrecorded)
 		note_why(&list, of);
 	else
 		note_end(&list, of);
@@ -424,6 +430,19 @@ void account_text_note(struct buf *out, const struct account_story *story,
 		buf_adds(next(&list), "gaps: ");
 		account_text_gaps(out, gaps & of->gaps);
 	}
+}
+
+void account_text_note(struct buf *out, const struct account_story *story,
+		       const struct account_pod *pod, const struct account_stop *stop,
+		       uint32_t gaps)
+{
+	add_note(out, story, pod, stop, gaps, false);
+}
+
+void account_text_why(struct buf *out, const struct account_story *story,
+		      const struct account_pod *pod, const struct account_stop *stop)
+{
+	add_note(out, story, pod, stop, stop->of->gaps, true);
 }
 
 /* --- the verdict ----------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 
 /* "default/web-0/nginx", as much of it as is known. */
 void account_text_container(struct buf *out, const struct account_stop *stop);
+/* "nginx" */
+void account_text_container_alone(struct buf *out, const struct account_stop *stop);
 /* "default/web-0", or its uid. */
 void account_text_pod(struct buf *out, const struct record_pod *pod);
 
@@ -50,5 +52,8 @@ void account_text_gaps(struct buf *out, uint32_t gaps);
 void account_text_note(struct buf *out, const struct account_story *story,
 		       const struct account_pod *pod, const struct account_stop *stop,
 		       uint32_t gaps);
+/* The same with all gaps, and with the sentence of graced why for each stop that has a record. */
+void account_text_why(struct buf *out, const struct account_story *story,
+		      const struct account_pod *pod, const struct account_stop *stop);
 
 #endif
