@@ -54,7 +54,7 @@ claim "the picture is XML, and refers to nothing outside" $?
 # Many programs that show SVG read no style sheet, or not all of one. A colour may be that of all.
 for picture in "$tmp/node.svg" "$root"/docs/*.svg; do
 	grep -q '^<svg [^>]* fill="#' "$picture" || sed '/<style>/,/<\/style>/d' "$picture" |
-		grep -E '^<(text|rect|path|polyline) ' | grep -vE ' (fill|stroke)="(#|none|url)' | sed "s,^,${picture##*/}: ,"
+		grep -E '^<(text|rect|path|polyline) ' | grep -vE ' (fill|stroke)="[#a-z]' | sed "s,^,${picture##*/}: ,"
 	grep -E 'var\(|currentColor' "$picture"
 done >"$out"
 [[ -e $picture && ! -s $out ]]
