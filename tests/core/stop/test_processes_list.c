@@ -226,5 +226,5 @@ int main(void)
 		      test_concerns),
 	};
 
-	return cmocka_run_group_tests_name("core/stop/processes_list", tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
