@@ -41,6 +41,29 @@ static void test_ready_measured(void **state)
 	world_close(&w);
 }
 
+/* The API server's clock is ahead of the node's: by it the stop signal came before the deletion. */
+static void test_ready_by_another_clock(void **state)
+{
+	static const uint64_t ahead[] = {0, MSEC(900), SEC(3), SEC(240)};
+
+	for (size_t i = 0; i < LEN(ahead); i++) {
+		struct meta_pod pod = world_pod_deleted(SEC(20) + ahead[i], SEC(30));
+		struct world w;
+
+		world_open_ready(&w);
+		world_managed(&w, SEC(20), CG_A1, &P_A1, 15);
+		pod = world_pod_ready(pod, true);
+		pod.asked_ns = SEC(20) + MSEC(20);
+		world_lists(&w, SEC(20) + MSEC(30), &pod);
+		assert_int_equal(world_view(&w, WORLD_UID_A).ready_stop_ns, SEC(20));
+		pod.ready = false;
+		pod.asked_ns = SEC(22);
+		world_lists(&w, SEC(22) + MSEC(5), &pod);
+		assert_int_equal(world_count(&w, RECORD_POD_READY), 1);
+		world_close(&w);
+	}
+}
+
 /* The deletion is known before the stop signals: a hook runs first. */
 static void test_ready_until_gone(void **state)
 {
@@ -456,6 +479,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("how long a pod is Ready while it stops is known by the lists' times",
 		      test_ready_measured),
+		CLAIM("... also where the API server's clock is ahead",
+		      test_ready_by_another_clock),
 		CLAIM("a pod that goes while Ready was so until it was gone",
 		      test_ready_until_gone),
 		CLAIM("the kubelet is asked at the end of a pod that is Ready", test_ready_asked),

@@ -93,7 +93,8 @@ uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p)
 	if (__builtin_sub_overflow(w->deleted_wall_ns, (int64_t)w->deletion_grace_ns, &at) ||
 	    __builtin_sub_overflow(at, pods->out->host.wall_offset_ns, &at))
 		return 0;
-	return at > 0 ? (uint64_t)at : 0;
+	/* By a clock that is ahead of the node's it is not known when. */
+	return at > 0 && (uint64_t)at <= pods->out->now_ns ? (uint64_t)at : 0;
 }
 
 static uint64_t given_until(const struct stop *stop)
