@@ -129,9 +129,8 @@ static int finish(struct rows *h, const struct history *history)
 		flush_table(h);
 	fflush(stdout);
 	history_say_left_out(history);
-	if (h->late)
-		say("%" PRIu64 " of the containers ran before graced was attached (attached-late)",
-		    h->late);
+	if (h->late && !ferror(stdout))
+		say(TABLE_LATE, h->late);
 	if (h->error < 0)
 		say("cannot show all stops: %s", strerror(-h->error));
 	else if (!h->matched)

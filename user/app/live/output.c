@@ -30,7 +30,7 @@ struct output {
 	struct buf text;  /* scratch */
 	struct grid grid; /* the table */
 	uint64_t printed; /* of what --count counts */
-	bool said_late;	  /* that a row is of a container that ran before */
+	uint64_t late;	  /* rows that table_is_late() is true for */
 	bool failed;	  /* out of memory for a row */
 	bool ended;
 	int status;
@@ -142,16 +142,6 @@ static bool is_full(const struct output *o)
 	return o->failed || (o->options->count && o->printed >= o->options->count);
 }
 
-/* Of most of the first rows it is true, and it is no news of any of them. */
-static void say_late(struct output *o, const struct record *record)
-{
-	if (o->said_late || !table_is_late(record))
-		return;
-	o->said_late = true;
-	say("graced was attached after containers had started: what these got before is not known "
-	    "(attached-late)");
-}
-
 static void encode_row(struct output *o, const struct record *record)
 {
 	if (record->type == RECORD_ATTACHED) {
@@ -159,7 +149,7 @@ static void encode_row(struct output *o, const struct record *record)
 			grid_expect(&o->grid, "pod");
 		grid_add_titles(&o->grid);
 	} else if (table_has_row(record)) {
-		say_late(o, record);
+		o->late += table_is_late(record);
 		grid_add(&o->grid, record);
 	}
 	grid_set_width(&o->grid, screen_width());
@@ -308,6 +298,8 @@ void output_finish(struct output *o)
 {
 	finish(o, o->rows, "standard output");
 	finish(o, o->recording, o->options->record);
+	if (o->late && !o->status)
+		say(TABLE_LATE, o->late);
 }
 
 int output_status(const struct output *o)

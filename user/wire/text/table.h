@@ -6,6 +6,7 @@
 #ifndef WIRE_TEXT_TABLE_H
 #define WIRE_TEXT_TABLE_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include "core/stop/record.h"
@@ -21,6 +22,9 @@ bool table_has_row(const struct record *record);
 /* Whether the row is one of those of which is said once, and not in each NOTE that is not of a wide
  * table, that graced was attached after the container's start (GAP_ATTACHED_LATE). */
 bool table_is_late(const struct record *record);
+#define TABLE_LATE \
+	"%" PRIu64 \
+	" of the stops are of containers that ran before graced was attached (attached-late)"
 
 /* How an outcome is shown. */
 enum grid_style table_outcome_style(enum outcome outcome);
