@@ -184,7 +184,7 @@ _graced() {
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		# written by tools/generate: commands-bash
-		_graced_words "trace top run audit pods explain plan why log report shutdown resolve record replay try wait check version --help"
+		_graced_words "why log report trace top pods audit try plan explain run check shutdown wait resolve record replay version --help"
 		# written by tools/generate: the end
 		return
 	fi

@@ -6,7 +6,9 @@ function __graced_hierarchies
     string match -rg '^([a-z_]+)\t' </proc/cgroups
 end
 
-set -l commands trace top audit run pods explain plan log report shutdown resolve record replay wait check version
+# written by tools/generate: commands-names
+set -l commands why log report trace top pods audit try plan explain run check shutdown wait resolve record replay version
+# written by tools/generate: the end
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
 set -l none "not __fish_seen_subcommand_from $commands"
@@ -17,24 +19,24 @@ complete -c graced -s h -l help -d 'show help'
 complete -c graced -n "$on explain record replay" -F
 complete -c graced -n "$on resolve" -x -a '(__fish_complete_pids)'
 # written by tools/generate: commands-fish
-complete -c graced -n $none -a trace -d 'live table (or JSON lines) of stops on this host'
-complete -c graced -n $none -a top -d 'live screen: what is stopping, what stopped last, who kills most'
-complete -c graced -n $none -a run -d 'the daemon'
-complete -c graced -n $none -a audit -d 'which running containers would not react to their stop signal'
-complete -c graced -n $none -a pods -d 'what the running daemon knows: pods, state, since when'
-complete -c graced -n $none -a explain -d 'phase and conditions the kubelet would give a pod, and why'
-complete -c graced -n $none -a plan -d 'what a node shutdown would do now; what becomes of a dead node\'s pods'
-complete -c graced -n $none -a why -d 'why a container ended: a sentence, what happened, what to do'
-complete -c graced -n $none -a log -d 'past stops, from the journal or a file'
-complete -c graced -n $none -a report -d 'what happened in a shutdown, a rollout or any span of time'
-complete -c graced -n $none -a shutdown -d 'how it is with a shutdown of the node; begin or cancel one'
-complete -c graced -n $none -a resolve -d 'cgroup path or pid -> pod, container, runtime'
-complete -c graced -n $none -a record -d 'write observations to a file'
-complete -c graced -n $none -a replay -d 'feed a recording through the same engine'
-complete -c graced -n $none -a try -d 'would it stop well? stops a command, as a container, or a container'
+complete -c graced -n $none -a why -d 'say why a container ended: a sentence, what happened, what to do'
+complete -c graced -n $none -a log -d 'list past stops, from the journal or a file'
+complete -c graced -n $none -a report -d 'show what happened in a shutdown, a rollout or any span of time'
+complete -c graced -n $none -a trace -d 'show stops as they happen, as a table or JSON lines'
+complete -c graced -n $none -a top -d 'show on a screen what is stopping, what stopped, who kills most'
+complete -c graced -n $none -a pods -d 'list the pods that the daemon knows: state, since when'
+complete -c graced -n $none -a audit -d 'list running containers that would not react to their stop signal'
+complete -c graced -n $none -a try -d 'stop a command as a container, or a container, and judge the stop'
+complete -c graced -n $none -a plan -d 'show what a node shutdown would do now, and what if the node dies'
+complete -c graced -n $none -a explain -d 'show the phase and conditions that a kubelet gives a pod, and why'
+complete -c graced -n $none -a run -d 'run the daemon: metrics, records, node shutdowns'
+complete -c graced -n $none -a check -d 'list what this host offers, and what to do about what it lacks'
+complete -c graced -n $none -a shutdown -d 'show, begin or cancel a shutdown of the node'
 complete -c graced -n $none -a wait -d 'return when no container of this node has a process'
-complete -c graced -n $none -a check -d 'kernel, BTF, capabilities, cgroup mode, sockets: one line each'
-complete -c graced -n $none -a version -d 'print the version'
+complete -c graced -n $none -a resolve -d 'find pod, container and runtime of a pid, a cgroup or a name'
+complete -c graced -n $none -a record -d 'write what happens on this host to a file'
+complete -c graced -n $none -a replay -d 'feed such a file through the same engine'
+complete -c graced -n $none -a version -d 'print the version, and what this program was built with'
 # written by tools/generate: the end
 # written by tools/generate: fish
 complete -c graced -n "$on explain why shutdown version" -s o -l output -x -a "table json" -d 'print a table for people, or one JSON object per line'
