@@ -7,7 +7,7 @@ function __graced_hierarchies
 end
 
 # written by tools/generate: commands-names
-set -l commands why log report trace top pods audit try plan explain run check shutdown wait resolve record replay version
+set -l commands why log report trace top pods ps audit try plan explain run check shutdown wait resolve record replay version
 # written by tools/generate: the end
 set -l signals HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD \
     CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS RTMIN RTMIN+3 RTMAX
@@ -24,7 +24,8 @@ complete -c graced -n $none -a log -d 'list past stops, from the journal or a fi
 complete -c graced -n $none -a report -d 'show what happened in a shutdown, a rollout or any span of time'
 complete -c graced -n $none -a trace -d 'show stops as they happen, as a table or JSON lines'
 complete -c graced -n $none -a top -d 'show on a screen what is stopping, what stopped, who kills most'
-complete -c graced -n $none -a pods -d 'list the pods that the daemon knows: state, since when'
+complete -c graced -n $none -a pods -d 'list pods and containers that the daemon knows: state, since when'
+complete -c graced -n $none -a ps -d 'list pods and containers that the daemon knows: state, since when'
 complete -c graced -n $none -a audit -d 'list running containers that would not react to their stop signal'
 complete -c graced -n $none -a try -d 'stop a command as a container, or a container, and judge the stop'
 complete -c graced -n $none -a plan -d 'show what a node shutdown would do now, and what if the node dies'
@@ -41,14 +42,14 @@ complete -c graced -n $none -a version -d 'print the version, and what this prog
 # written by tools/generate: fish
 complete -c graced -n "$on explain why shutdown version" -s o -l output -x -a "table json" -d 'print a table for people, or one JSON object per line'
 complete -c graced -n "$on check" -s o -l output -x -a "table json npd" -d 'print a table, JSON lines, or one line for node-problem-detector'
-complete -c graced -n "$on trace audit pods plan log resolve replay" -s o -l output -x -a "table wide columns= json" -d 'print a table, wide (more columns, none cut), columns=NAME,... (these alone) or json'
+complete -c graced -n "$on trace audit pods ps plan log resolve replay" -s o -l output -x -a "table wide columns= json" -d 'print a table, wide (more columns, none cut), columns=NAME,... (these alone) or json'
 complete -c graced -n "$on report" -s o -l output -x -a "table wide columns= json svg trace-event otlp" -d 'print a table, wide or columns=NAME,... as other commands do, json, svg (a timeline), trace-event (Perfetto) or otlp (spans)'
 complete -c graced -n "$on try" -s o -l output -x -a "table json junit github" -d 'print the story for people, json, junit (a file for CI systems) or github (annotations of Actions)'
 complete -c graced -n "$on report" -l otlp-endpoint -x -d 'send the spans to this receiver of OTLP/HTTP'
 complete -c graced -n "$on report" -l otlp-ca -r -F -d 'PEM file with the CA of that receiver'
-complete -c graced -n "$on audit pods plan log report resolve" -l sort -x -d 'sort the table by these columns, in reverse by one with a - before it'
-complete -c graced -n "$on trace audit pods plan log report resolve replay" -l no-headers -d 'print the rows of the table alone'
-complete -c graced -n "$on trace top audit pods explain plan log report resolve replay" -l color -x -a "auto always never" -d 'colour the table'
+complete -c graced -n "$on audit pods ps plan log report resolve" -l sort -x -d 'sort the table by these columns, in reverse by one with a - before it'
+complete -c graced -n "$on trace audit pods ps plan log report resolve replay" -l no-headers -d 'print the rows of the table alone'
+complete -c graced -n "$on trace top audit pods ps explain plan log report resolve replay" -l color -x -a "auto always never" -d 'colour the table'
 complete -c graced -n "$on trace top log why try" -l utc -d 'show times of day in UTC and not in local time'
 complete -c graced -n "$on log why report" -l file -r -F -d 'read the records from this file, one JSON object a line'
 complete -c graced -n "$on log why report" -l journal-directory -x -a '(__fish_complete_directories)' -d 'read the journal in this directory'
@@ -56,9 +57,9 @@ complete -c graced -n "$on report" -l boot -x -a "0 -1" -d 'report on this boot'
 complete -c graced -n "$on log why" -l boot -x -a "0 -1" -d 'show stops of this boot'
 complete -c graced -n "$on log why report" -l since -x -a "today yesterday 10m 2h" -d 'show what happened since then'
 complete -c graced -n "$on log why report" -l until -x -a "today yesterday 10m 2h" -d 'show what happened until then'
-complete -c graced -n "$on trace top audit pods explain log why report replay" -s n -l namespace -x -d 'show only pods of these namespaces'
-complete -c graced -n "$on trace top audit pods explain log report replay" -s p -l pod -x -d 'show only these pods, by the name, its beginning (cart'
-complete -c graced -n "$on trace top audit log replay" -s c -l container -x -d 'show only these containers, by the name, its beginning, or that of the id'
+complete -c graced -n "$on trace top audit pods ps explain log why report replay" -s n -l namespace -x -d 'show only pods of these namespaces'
+complete -c graced -n "$on trace top audit pods ps explain log report replay" -s p -l pod -x -d 'show only these pods, by the name, its beginning (cart'
+complete -c graced -n "$on trace top audit pods ps log replay" -s c -l container -x -d 'show only these containers, by the name, its beginning, or that of the id'
 complete -c graced -n "$on trace log replay" -s s -l signal -x -a "(__fish_complete_list , 'string join \\n $signals')" -d 'show only stops with one of these signals'
 complete -c graced -n "$on audit" -s s -l signal -x -a "$signals" -d 'examine how containers take this stop signal'
 complete -c graced -n "$on try" -s s -l signal -x -a "$signals" -d 'stop it by this signal'
@@ -72,7 +73,7 @@ complete -c graced -n "$on why" -l last -x -d 'tell the last N stops of that nam
 complete -c graced -n "$on trace top record" -l duration -x -a "10s 1m 10m 1h" -d 'end after this time, like 10s'
 complete -c graced -n "$on trace" -l record -r -F -d 'write the observations to FILE, too'
 complete -c graced -n "$on audit" -l exit-zero -d 'exit with status 0 also when a container would not react to the signal'
-complete -c graced -n "$on audit pods" -l watch -d 'keep running, and print what is new or has changed'
+complete -c graced -n "$on audit pods ps" -l watch -d 'keep running, and print what is new or has changed'
 complete -c graced -n "$on try" -l watch -d 'stop nothing, and wait until somebody else does'
 complete -c graced -n "$on audit" -l pid -x -a '(__fish_complete_pids)' -d 'examine this process alone, in a container or not, as if the signal were sent to it'
 complete -c graced -n "$on shutdown" -l begin -d 'begin a shutdown'
@@ -122,7 +123,7 @@ complete -c graced -n "$on run" -l web.config.file -r -F -d 'TLS and authenticat
 complete -c graced -n "$on run" -l web.insecure -d 'serve other hosts without TLS and authentication'
 complete -c graced -n "$on run" -l no-web.insecure -d 'turn it off'
 complete -c graced -n "$on run" -l control.socket -r -F -a "/run/graced/control.sock none" -d 'where other commands of graced query the daemon, in a directory that only root may enter'
-complete -c graced -n "$on trace top pods why check shutdown" -l control.socket -r -F -d 'query the daemon at this socket'
+complete -c graced -n "$on trace top pods ps why check shutdown" -l control.socket -r -F -d 'query the daemon at this socket'
 complete -c graced -n "$on trace top run audit why resolve record wait check try" -l names.enabled -d 'query sources for names, grace periods and stop signals'
 complete -c graced -n "$on trace top run audit why resolve record wait check try" -l no-names.enabled -d 'turn it off'
 complete -c graced -n "$on trace top run audit why resolve record wait check try" -l names.log-directory -x -a '(__fish_complete_directories)' -d 'where the host\'s pods/ and containers/ are'

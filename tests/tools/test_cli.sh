@@ -127,7 +127,7 @@ replay|FILE
 replay a b|'b'
 replay --duration 3s a|--duration
 pods stray|'stray'
-pods -c main|-c
+pods -s TERM|-s
 pods -o xml|'xml'
 pods --control.socket|--control.socket
 explain|pod
