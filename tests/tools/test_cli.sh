@@ -21,7 +21,7 @@ trap clean_up EXIT
 commands="why log report trace top pods audit try plan explain run check shutdown wait resolve record replay version"
 bad=0
 try "$graced" --help
-for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
+for c in $commands; do grep -qE "^  $c[, ]" "$out" || bad=1; done
 ((rc == 0)) && quiet "$err" || bad=1
 claim "--help names every command, on stdout" $bad
 
