@@ -322,7 +322,7 @@ ifneq ($(wildcard tools/demo.c),)
 demo-programs: $(BUILD)/tools/demo $(HELPERS)
 
 demo: deps
-	$(Q)$(MAKE) -s --no-print-directory all demo-programs
+	$(Q)tools/progress $(MAKE) -s --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all demo-programs
 	@GRACED='$(abspath $(BUILD)/graced)' HELPERS='$(abspath $(BUILD)/tests/helpers)' \
 		$(BUILD)/tools/demo
 endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # One part of a file that tools/generate writes, from the rows of tools/settings.c or tools/records.c,
-# or from names and texts of commands. The page has its settings where they are: a heading, the help, and the default,
+# or from the rows of graced --help. The page has its settings where they are: a heading, the help, and the default,
 # before what it says of a setting by itself.
 BEGIN { FS = "\t" }
 
@@ -109,9 +109,25 @@ part == "fish" {
 		print where " -l no-" $2 " -d 'turn it off'"
 }
 
-part == "commands-bash" { commands = commands " " $1 }
-part == "commands-zsh" { print "\t\t" quoted($1 ":" $2) }
-part == "commands-fish" { print "complete -c graced -n $none -a " $1 " -d " quoted($2) }
+# A group has no name.
+part == "commands-page" && $1 == "" {
+	if (n_groups++) print ".El"
+	print ".Ss " $2
+	print ".Bl -tag -width shutdown"
+}
+part == "commands-page" && $1 != "" {
+	print ".It Cm " $1 ($3 ? " , " $3 : "")
+	print toupper(substr($2, 1, 1)) substr($2, 2) "."
+	if ($1 != "version") print ".Xr graced-" $1 " 8 ."
+}
+part ~ /^commands/ && $1 != "" {
+	n = split($1 " " $3, word, " ")
+	for (i = 1; i <= n; i++) {
+		commands = commands " " word[i]
+		if (part == "commands-zsh") print "\t\t" quoted(word[i] ":" $2)
+		if (part == "commands-fish") print "complete -c graced -n $none -a " word[i] " -d " quoted($2)
+	}
+}
 
 # --- pages and deploy/ ---------------------------------------------------------------------------
 
@@ -190,6 +206,8 @@ part == "page" {
 
 END {
 	for (i = 1; i <= n_rows; i++) print substr(options[order[i]], 2) " " order[i]
+	if (part == "commands-page") print ".El"
+	if (part == "commands-names") print "set -l commands" commands
 	if (part == "commands-bash") print "\t\t_graced_words \"" substr(commands, 2) " --help\""
 	if (part ~ /-flags$/) wrap(substr(flags, 2), ".It Fl ", " , ")
 	for (key in heading) { print "graced.yaml(5) lacks " key > "/dev/stderr"; exit 1 }

@@ -55,23 +55,23 @@ _graced_read() { # COMMAND OPTION
 		# written by tools/generate: bash
 o,output words explain,why,shutdown,version table json
 o,output words check table json npd
-o,output words trace,audit,pods,plan,log,resolve,replay table wide columns= json
+o,output words trace,audit,pods,ps,plan,log,resolve,replay table wide columns= json
 o,output words report table wide columns= json svg trace-event otlp
 o,output words try table json junit github
 otlp-endpoint words report
 otlp-ca file report
-sort words audit,pods,plan,log,report,resolve
-no-headers flag trace,audit,pods,plan,log,report,resolve,replay
-color words trace,top,audit,pods,explain,plan,log,report,resolve,replay auto always never
+sort words audit,pods,ps,plan,log,report,resolve
+no-headers flag trace,audit,pods,ps,plan,log,report,resolve,replay
+color words trace,top,audit,pods,ps,explain,plan,log,report,resolve,replay auto always never
 utc flag trace,top,log,why,try
 file file log,why,report
 journal-directory dir log,why,report
 boot words report 0 -1
 boot words log,why 0 -1
 since,until words log,why,report today yesterday 10m 2h
-n,namespace words trace,top,audit,pods,explain,log,why,report,replay
-p,pod words trace,top,audit,pods,explain,log,report,replay
-c,container words trace,top,audit,log,replay
+n,namespace words trace,top,audit,pods,ps,explain,log,why,report,replay
+p,pod words trace,top,audit,pods,ps,explain,log,report,replay
+c,container words trace,top,audit,pods,ps,log,replay
 s,signal signals trace,log,replay
 s,signal signal audit
 s,signal signal try
@@ -85,7 +85,7 @@ last words why
 duration words trace,top,record 10s 1m 10m 1h
 record file trace
 exit-zero flag audit
-watch flag audit,pods
+watch flag audit,pods,ps
 watch,init flag try
 pid pid audit
 begin,cancel,status flag shutdown
@@ -124,7 +124,7 @@ web.listen-address words run 127.0.0.1:9753 [::1]:9753
 web.telemetry-path path run
 web.insecure,sinks.stdout,sinks.signals,shutdown.control,shutdown.volumes,shutdown.out-of-service-taint switch run
 control.socket socket run /run/graced/control.sock none
-control.socket socket trace,top,pods,why,check,shutdown
+control.socket socket trace,top,pods,ps,why,check,shutdown
 names.enabled switch trace,top,run,audit,why,resolve,record,wait,check,try
 names.log-directory,names.docker-root,names.podman-root,names.containerd-state dir trace,top,run,audit,why,resolve,record,wait,check,try
 names.wait words trace,top,run 250ms
@@ -184,7 +184,7 @@ _graced() {
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		# written by tools/generate: commands-bash
-		_graced_words "trace top run audit pods explain plan why log report shutdown resolve record replay try wait check version --help"
+		_graced_words "why log report trace top pods ps audit try plan explain run check shutdown wait resolve record replay version --help"
 		# written by tools/generate: the end
 		return
 	fi

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/box/send.h"
 #include "lib/claim.h"
 #include "lib/daemon/podstage.h"
 #include "lib/jrec.h"
@@ -92,6 +93,60 @@ static void the_table_has_a_row_for_each_pod(void **state)
 		assert_int_equal(box_remove(&boxes[i]), 0);
 	}
 	run_done(&result);
+}
+
+#define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddee"
+
+/* Whether `graced ps` has a line for that container, in that state. */
+static bool is_listed(const struct podstage *s, const char *id, const char *state)
+{
+	const struct run_spec spec = {
+		.args = BOX_ARGV("ps", "-o", "json", "-c", id, "--control.socket", s->socket)};
+	struct run_result result;
+	json_t *line;
+	bool is;
+
+	assert_int_equal(run(&spec, &result), 0);
+	line = json_loads(result.out, 0, NULL);
+	is = line && strcmp(jrec_text(line, "container.id"), id) == 0 &&
+	     strcmp(jrec_text(line, "state"), state) == 0 && jrec_is_null(line, "pod");
+	assert_true(line || result.status == 1);
+	json_decref(line);
+	run_done(&result);
+	return is;
+}
+
+static void await_listed(const struct podstage *s, const char *id, const char *state)
+{
+	uint64_t until = podstage_now_ms() + PATIENCE_MS;
+
+	while (!is_listed(s, id, state)) {
+		assert_true(podstage_now_ms() < until);
+		usleep(STEP_MS * 1000);
+	}
+}
+
+static void a_container_in_no_pod_is_listed_running_and_stopping(void **state)
+{
+	struct podstage *s = podstage_of(state);
+	const struct box_spec spec = {.argv = BOX_ARGV("sigign"),
+				      .slice = "system.slice",
+				      .leaf = "docker-" HEX "01.scope"};
+	const struct run_spec ask = {.args = BOX_ARGV("ps", "--control.socket", s->socket)};
+	struct run_result result;
+	struct sent sent;
+	struct box box;
+
+	assert_int_equal(box_start(&s->tree, &spec, &box), 0);
+	await_listed(s, HEX "01", "running");
+	assert_int_equal(run(&ask, &result), 0);
+	assert_int_equal(strncmp(result.out, "CONTAINER     STATE    SINCE", 28), 0);
+	assert_non_null(strstr(result.out, "\n001122334455  running  "));
+	run_done(&result);
+	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box.init_pid, SIGTERM, &sent),
+			 0);
+	await_listed(s, HEX "01", "stopping");
+	assert_int_equal(box_remove(&box), 0);
 }
 
 /* The answer to a process of this cgroup; its exit status. */
@@ -229,6 +284,8 @@ int main(void)
 		CLAIM("what runs is shown, and what has gone is not",
 		      what_runs_is_shown_and_what_has_gone_is_not),
 		CLAIM("the table has a row for each pod", the_table_has_a_row_for_each_pod),
+		CLAIM("a container in no pod is listed, running and stopping",
+		      a_container_in_no_pod_is_listed_running_and_stopping),
 		CLAIM("nobody in a container gets an answer", nobody_in_a_container_gets_an_answer),
 		CLAIM("a daemon in a container answers in there",
 		      a_daemon_in_a_container_answers_in_there),

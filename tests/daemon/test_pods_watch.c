@@ -24,7 +24,7 @@
 #define END_OF_LINE   "\033[K\r\n"
 #define END_OF_SCREEN "\033[J"
 #define TITLE	      "\033[1mPOD\033[0m "
-#define LAST_TITLE    "\033[1mMARKS\033[0m"
+#define LAST_TITLE    "\033[1mRUNNING\033[0m"
 
 /* `graced pods --watch`, on a pipe or a terminal. */
 struct watcher {
@@ -130,7 +130,8 @@ static void a_watch_prints_who_comes_and_who_goes(void **state)
 	await_text(&table, at, gone);
 	snprintf(gone, sizeof(gone),
 		 "%s\",\"qos\":\"burstable\",\"static\":false,"
-		 "\"workload\":null,\"workload_kind\":null},\"state\":\"gone\"",
+		 "\"workload\":null,\"workload_kind\":null},\"container\":null,"
+		 "\"state\":\"gone\"",
 		 box.uid);
 	await_text(&json, 0, gone);
 	assert_null(strchr(buf_str(&table.text), '\033'));
@@ -161,7 +162,7 @@ static void a_terminal_is_painted_anew_and_given_back(void **state)
 
 	podstage_box(s, NULL, &box);
 	watch_terminal(s->socket, box.uid, &w);
-	at = await_text(&w, 0, BEGIN HOME TITLE);
+	at = await_text(&w, 0, BEGIN HOME);
 	at = await_text(&w, at, box.uid);
 	at = await_text(&w, at, HOME TITLE);
 	assert_int_equal(box_remove(&box), 0);

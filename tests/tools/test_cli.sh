@@ -18,12 +18,23 @@ trap clean_up EXIT
 
 # --- help and version ------------------------------------------------------------------------
 
-commands="trace top run pods audit explain plan why log report shutdown resolve record replay wait check version"
+commands="why log report trace top pods audit try plan explain run check shutdown wait resolve record replay version"
 bad=0
 try "$graced" --help
-for c in $commands; do grep -q "^  $c " "$out" || bad=1; done
+for c in $commands; do grep -qE "^  $c[, ]" "$out" || bad=1; done
 ((rc == 0)) && quiet "$err" || bad=1
 claim "--help names every command, on stdout" $bad
+
+bad=0
+while read -r question answers; do
+	[[ $(sed -nE "/^${question//_/ }/,/^$/s/^  ([a-z]+)[, ].*/\1/p" "$out" | tr '\n' ' ') == "$answers " ]] || bad=1
+done <<'END'
+Why_did_it_die why log report
+What_happens_now trace top pods
+Will_it_stop_well audit try plan explain
+END
+(($(wc -L <"$out") <= 80)) || bad=1
+claim "--help has commands below the question that they answer, in 80 columns" $bad
 
 bad=0
 for c in $commands; do
@@ -116,7 +127,7 @@ replay|FILE
 replay a b|'b'
 replay --duration 3s a|--duration
 pods stray|'stray'
-pods -c main|-c
+pods -s TERM|-s
 pods -o xml|'xml'
 pods --control.socket|--control.socket
 explain|pod

@@ -39,7 +39,8 @@ help_of() { # [COMMAND], asked once
 	[[ -e $tmp/help-${1-} ]] || timeout 120 "$graced" "$@" --help >"$tmp/help-${1-}"
 	cat "$tmp/help-${1-}"
 }
-mapfile -t commands < <(help_of | sed -n 's/^  \([a-z]\+\)  .*/\1/p')
+mapfile -t commands < <(help_of | sed -nE 's/^  ([a-z]+)(, [a-z]+)?  .*/\1/p')
+mapfile -t others < <(help_of | sed -nE 's/^  [a-z]+, ([a-z]+)  .*/\1/p')
 ((${#commands[@]})) || { echo "Bail out! $graced names no commands" && exit 1; }
 
 # The options that a command's help introduces, long ones first: "--output -o".
@@ -69,7 +70,7 @@ has_word() { # FILE WORD
 # --- pages -----------------------------------------------------------------------------------
 
 for command in "${commands[@]}"; do
-	grep -q "^\.It Cm $command$" docs/graced.8 || echo "graced(8) lacks $command" >>"$out"
+	grep -qE "^\.It Cm $command( , [a-z]+)?$" docs/graced.8 || echo "graced(8) lacks $command" >>"$out"
 done
 nothing_missing
 claim "graced(8) has every command" $?
@@ -265,15 +266,15 @@ offers() { # EXPECTED WORD...: among others
 }
 
 offered "" | grep -v '^-' | sort >"$tmp/offered"
-printf '%s\n' "${commands[@]}" | sort | diff - "$tmp/offered" >>"$out"
-for command in "${commands[@]}"; do
+printf '%s\n' "${commands[@]}" "${others[@]}" | sort | diff - "$tmp/offered" >>"$out"
+for command in "${commands[@]}" "${others[@]}"; do
 	options_of "$command" | grep -oE -- '--[a-z.-]+' | sort >"$tmp/options"
 	offered "$command" -- | grep -vE -- '^--no-.*\.' | sort | diff "$tmp/options" - |
 		sed "s/^[<>]/bash: $command: &/" >>"$out"
 done
 offered trace --outcome "" | sort | diff "$tmp/outcomes" - >>"$out"
 nothing_missing
-claim "bash completes the commands, their options and each outcome, and no others" $?
+claim "bash completes the commands by each name, their options and each outcome, and no others" $?
 
 while read -r expected words; do
 	# shellcheck disable=SC2086 # the words are the line

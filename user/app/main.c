@@ -13,48 +13,91 @@
 #include "app/trial/init.h"
 #include "base/nearest.h"
 
+/* A group is the question that its commands answer. */
+enum group { WHY, NOW, WELL, DAEMON, REST };
+
+static const char *const questions[] = {
+	[WHY] = "Why did it die?",     [NOW] = "What happens now?",
+	[WELL] = "Will it stop well?", [DAEMON] = "The daemon and its node:",
+	[REST] = "The rest:",
+};
+
+/* What tools/generate reads from the help is in graced(8) and the completions, too. */
 static const struct command {
-	const char *name;
+	const char *name, *alias; /* alias may be NULL */
+	enum group group;	  /* rows of one are together */
+	bool live;		  /* runs until a signal ends it */
 	int (*run)(int argc, char **argv);
 	const char *does;
-	bool live; /* runs until a signal ends it */
 } commands[] = {
-	{"trace", cmd_trace, "live table (or JSON lines) of stops on this host", true},
-	{"top", cmd_top, "live screen: what is stopping, what stopped last, who kills most", true},
-	{"run", cmd_run, "the daemon", true},
-	{"audit", cmd_audit, "which running containers would not react to their stop signal", true},
-	{"pods", cmd_pods, "what the running daemon knows: pods, state, since when", true},
-	{"explain", cmd_explain, "phase and conditions the kubelet would give a pod, and why",
-	 false},
-	{"plan", cmd_plan, "what a node shutdown would do now; what becomes of a dead node's pods",
-	 false},
-	{"why", cmd_why, "why a container ended: a sentence, what happened, what to do", false},
-	{"log", cmd_log, "past stops, from the journal or a file", false},
-	{"report", cmd_report, "what happened in a shutdown, a rollout or any span of time", false},
-	{"shutdown", cmd_shutdown, "how it is with a shutdown of the node; begin or cancel one",
-	 false},
-	{"resolve", cmd_resolve, "cgroup path or pid -> pod, container, runtime", false},
-	{"record", cmd_record, "write observations to a file", true},
-	{"replay", cmd_replay, "feed a recording through the same engine", false},
-	{"try", cmd_try, "would it stop well? stops a command, as a container, or a container",
-	 true},
-	{"wait", cmd_wait, "return when no container of this node has a process", true},
-	{"check", cmd_check, "kernel, BTF, capabilities, cgroup mode, sockets: one line each",
-	 false},
-	{"version", cmd_version, "print the version", false},
+	{"why", NULL, WHY, false, cmd_why,
+	 "say why a container ended: a sentence, what happened, what to do"},
+	{"log", NULL, WHY, false, cmd_log, "list past stops, from the journal or a file"},
+	{"report", NULL, WHY, false, cmd_report,
+	 "show what happened in a shutdown, a rollout or any span of time"},
+	{"trace", NULL, NOW, true, cmd_trace,
+	 "show stops as they happen, as a table or JSON lines"},
+	{"top", NULL, NOW, true, cmd_top,
+	 "show on a screen what is stopping, what stopped, who kills most"},
+	{"pods", "ps", NOW, true, cmd_pods,
+	 "list pods and containers that the daemon knows: state, since when"},
+	{"audit", NULL, WELL, true, cmd_audit,
+	 "list running containers that would not react to their stop signal"},
+	{"try", NULL, WELL, true, cmd_try,
+	 "stop a command as a container, or a container, and judge the stop"},
+	{"plan", NULL, WELL, false, cmd_plan,
+	 "show what a node shutdown would do now, and what if the node dies"},
+	{"explain", NULL, WELL, false, cmd_explain,
+	 "show the phase and conditions that a kubelet gives a pod, and why"},
+	{"run", NULL, DAEMON, true, cmd_run, "run the daemon: metrics, records, node shutdowns"},
+	{"check", NULL, DAEMON, false, cmd_check,
+	 "list what this host offers, and what to do about what it lacks"},
+	{"shutdown", NULL, DAEMON, false, cmd_shutdown,
+	 "show, begin or cancel a shutdown of the node"},
+	{"wait", NULL, DAEMON, true, cmd_wait,
+	 "return when no container of this node has a process"},
+	{"resolve", NULL, REST, false, cmd_resolve,
+	 "find pod, container and runtime of a pid, a cgroup or a name"},
+	{"record", NULL, REST, true, cmd_record, "write what happens on this host to a file"},
+	{"replay", NULL, REST, false, cmd_replay, "feed such a file through the same engine"},
+	{"version", NULL, REST, false, cmd_version,
+	 "print the version, and what this program was built with"},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 
+static void print_name(const struct command *command)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s%s", command->name, command->alias ? ", " : "",
+		 command->alias ? command->alias : "");
+	printf("  %-8s  %s\n", name, command->does);
+}
+
 static int help(void)
 {
 	printf("graced reports exactly how containers and pods die on this node.\n\n"
-	       "usage: graced COMMAND [OPTIONS]\n\n");
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		printf("  %-9s  %s\n", commands[i].name, commands[i].does);
-	printf("\ngraced COMMAND --help and graced help COMMAND explain each. graced --help prints this,\n"
-	       "graced --version the version.\n");
+	       "usage: graced COMMAND [OPTIONS]\n");
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		if (i == 0 || commands[i].group != commands[i - 1].group)
+			printf("\n%s\n", questions[commands[i].group]);
+		print_name(&commands[i]);
+	}
+	printf("\ngraced COMMAND --help and graced help COMMAND explain each. graced --help prints\n"
+	       "this, graced --version the version.\n");
 	return 0;
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		const char *alias = commands[i].alias;
+
+		if (strcmp(name, commands[i].name) == 0 || (alias && strcmp(name, alias) == 0))
+			return &commands[i];
+	}
+	return NULL;
 }
 
 /* With one of the three closed, the next file opened would be taken for it. */
@@ -129,19 +172,21 @@ static int no_such(const char *name)
 }
 
 /* graced help COMMAND is graced COMMAND --help. */
-static int help_of(char *name)
+static int help_of(const char *name)
 {
-	char option[] = "--help", *argv[] = {name, option, NULL};
+	const struct command *command = find(name);
+	char option[] = "--help", *argv[] = {NULL, option, NULL};
 
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		if (strcmp(name, commands[i].name) == 0)
-			return commands[i].run(2, argv);
-	return no_such(name);
+	if (!command)
+		return no_such(name);
+	argv[0] = (char *)command->name;
+	return command->run(2, argv);
 }
 
 static int run(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	const struct command *command = find(name);
 
 	if (strcmp(name, "help") == 0 && argc > 2)
 		return help_of(argv[2]);
@@ -149,16 +194,14 @@ static int run(int argc, char **argv)
 		return help();
 	if (strcmp(name, "--version") == 0)
 		return cmd_version(1, argv + 1);
-	for (size_t i = 0; i < N_COMMANDS; i++) {
-		if (strcmp(name, commands[i].name) != 0)
-			continue;
-		if (commands[i].live)
-			hold_signals();
-		return commands[i].run(argc - 1, argv + 1);
-	}
 	if (!*name)
 		return say_usage("", "which command?");
-	return no_such(name);
+	if (!command)
+		return no_such(name);
+	if (command->live)
+		hold_signals();
+	argv[1] = (char *)command->name;
+	return command->run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

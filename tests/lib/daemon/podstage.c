@@ -81,7 +81,8 @@ json_t *podstage_ask(const char *socket, const char *uid)
 	if (result.status == 0)
 		line = json_loads(result.out, 0, NULL);
 	else
-		assert_string_equal(result.err, "graced: the daemon knows no such pod\n");
+		assert_string_equal(result.err,
+				    "graced: the daemon knows no such pod or container\n");
 	assert_true(result.status == 0 ? !!line : !result.out_len);
 	run_done(&result);
 	return line;

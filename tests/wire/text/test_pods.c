@@ -54,7 +54,7 @@ static const char going_json[] =
 	"{\"type\":\"pods\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","
 	"\"boot_ns\":1000000000000,\"node\":\"n1\",\"pod\":{\"namespace\":\"default\","
 	"\"name\":\"web-0\",\"uid\":\"" UID "\",\"qos\":\"burstable\",\"static\":false,"
-	"\"workload\":\"web\",\"workload_kind\":\"Deployment\"},\"state\":\"terminating\",\"first_boot_ns\":500000000000,"
+	"\"workload\":\"web\",\"workload_kind\":\"Deployment\"},\"container\":null,\"state\":\"terminating\",\"first_boot_ns\":500000000000,"
 	"\"since_boot_ns\":996000000000,\"containers\":{\"running\":1,\"all\":2},"
 	"\"sandbox_running\":true,\"grace\":{\"seconds\":30,\"deadline_boot_ns\":1026000000000,"
 	"\"left_ns\":26000000000},\"ready\":false,\"desired\":true,\"deleting\":true,\"waiting\":false,"
@@ -64,7 +64,7 @@ static const char going_json[] =
 static const char unknown_json[] =
 	"{\"type\":\"pods\",\"schema\":1,\"time\":\"1970-01-01T00:00:00.000000000Z\","
 	"\"boot_ns\":5,\"node\":null,\"pod\":{\"namespace\":null,\"name\":null,\"uid\":\"" UID
-	"\",\"qos\":null,\"static\":false,\"workload\":null,\"workload_kind\":null},\"state\":null,"
+	"\",\"qos\":null,\"static\":false,\"workload\":null,\"workload_kind\":null},\"container\":null,\"state\":null,"
 	"\"first_boot_ns\":null,\"since_boot_ns\":null,\"containers\":{\"running\":0,\"all\":0},"
 	"\"sandbox_running\":false,\"grace\":null,\"ready\":null,\"desired\":null,"
 	"\"deleting\":false,\"waiting\":false,\"orphan\":null,\"ready_stop_boot_ns\":null,\"discrepancies\":[]}\n";
@@ -195,11 +195,11 @@ static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
 	r.gone = true;
 	r.view.since_ns = r.at_ns;
 	r.view.running = 0;
-	check_row(&r, "default/web-0  gone  -  0/2  30s  -  no  deleting static\n");
+	check_row(&r, "default/web-0  gone  -  0/2  30s  no  deleting static\n");
 	r = unknown();
-	check_row(&r, UID "  -  -  0/0  -  -  -  -\n");
+	check_row(&r, UID "  -  -  0/0\n");
 	r.view.is_static = r.view.waiting = true;
-	check_row(&r, UID "  -  -  0/0  -  -  -  static waiting\n");
+	check_row(&r, UID "  -  -  0/0  static waiting\n");
 }
 
 static bool same(const char *columns, const struct pods_record *a, const struct pods_record *b)
@@ -296,6 +296,105 @@ static void only_who_runs_unlisted_by_a_kubelet_that_answers_is_an_orphan(void *
 	assert_false(pods_record_is_orphan(&r));
 }
 
+static struct pods_record container(void)
+{
+	return (struct pods_record){
+		.at_ns = NOW,
+		.container = {.known = true,
+			      .name = "web",
+			      .id = "0123456789abcdef0123",
+			      .runtime = CGPATH_RT_DOCKER,
+			      .cgroup = "/system.slice/docker-0123.scope",
+			      .image = "nginx:1.27"},
+		.view = {.stage = POD_STAGE_SYNC, .since_ns = NOW - 90 * SECOND},
+	};
+}
+
+static struct pods_record stopping(void)
+{
+	struct pods_record r = container();
+
+	r.view = (struct podview){.stage = POD_STAGE_TERMINATING,
+				  .since_ns = NOW - 4 * SECOND,
+				  .grace_ns = 10 * SECOND,
+				  .deadline_ns = NOW + 6 * SECOND};
+	return r;
+}
+
+static void check_table(const struct pods_record *rows, size_t n, bool wide, const char *expected)
+{
+	const struct grid_view view = {.wide = wide};
+	_cleanup_(buf_free) struct buf out = {};
+	_cleanup_(grid_done) struct grid grid = {};
+
+	grid_init(&grid, &pods_table, &view);
+	for (size_t i = 0; i < n; i++)
+		grid_add(&grid, &rows[i]);
+	assert_int_equal(grid_flush(&grid, &out), 0);
+	assert_string_equal(buf_str(&out), expected);
+}
+
+static void a_table_of_containers_has_no_column_of_pods(void **state)
+{
+	struct pods_record rows[] = {container(), stopping()};
+	struct pods_record unit = {
+		.at_ns = NOW,
+		.container = {.known = true,
+			      .name = "cron.service",
+			      .kind = CONTAINER_KIND_SERVICE,
+			      .cgroup = "/system.slice/cron.service"},
+		.view = {.stage = POD_STAGE_SYNC, .since_ns = NOW - 90 * SECOND},
+	};
+
+	check_table(rows, 1, false,
+		    "CONTAINER  IMAGE       STATE    SINCE\n"
+		    "web        nginx:1.27  running  1m30s\n");
+	check_table(rows, 2, false,
+		    "CONTAINER  IMAGE       STATE     SINCE  GRACE  LEFT\n"
+		    "web        nginx:1.27  running   1m30s  -\n"
+		    "web        nginx:1.27  stopping  4.00s  10s    6.00s\n");
+	check_table(rows, 1, true,
+		    "CONTAINER  ID            IMAGE       STATE    SINCE\n"
+		    "web        0123456789ab  nginx:1.27  running  1m30s\n");
+	check_table(&unit, 1, false,
+		    "CONTAINER  STATE    SINCE\n"
+		    "cron       running  1m30s\n");
+}
+
+static void pods_and_containers_share_a_table(void **state)
+{
+	struct pods_record rows[] = {going(), container()};
+
+	check_table(
+		rows, 2, false,
+		"POD            CONTAINER  IMAGE       STATE        SINCE  RUNNING  GRACE  LEFT   READY  MARKS\n"
+		"default/web-0  -          -           terminating  4.00s  1/2      30s    26.0s  no     "
+		"differs deleting\n"
+		"-              web        nginx:1.27  running      1m30s  -        -      -      -\n");
+	assert_true(pods_record_order(&rows[0], &rows[1]) < 0);
+	rows[0].view.stage = POD_STAGE_SYNC;
+	assert_true(pods_record_order(&rows[0], &rows[1]) < 0);
+	rows[1] = stopping();
+	assert_true(pods_record_order(&rows[0], &rows[1]) > 0);
+}
+
+static void a_container_is_read_back(void **state)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct pods_record list[] = {container(), stopping()}, got;
+
+	for (size_t i = 0; i < LEN(list); i++) {
+		read_back(&list[i], &arena, &got);
+		assert_true(pods_record_same(&list[i], &got));
+		assert_string_equal(pods_record_state(&got), pods_record_state(&list[i]));
+		assert_string_equal(pods_record_key(&got), list[i].container.cgroup);
+	}
+	assert_false(pods_record_same(&list[0], &list[1]));
+	list[1] = container();
+	list[1].container.name = "other";
+	assert_false(pods_record_same(&list[0], &list[1]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +413,11 @@ int main(void)
 		      no_line_is_wider_than_120_columns),
 		CLAIM("who is terminating comes first, then by name",
 		      who_is_terminating_comes_first_then_by_name),
+		CLAIM("a table of containers has no column of pods",
+		      a_table_of_containers_has_no_column_of_pods),
+		CLAIM("pods and containers share a table, what is stopping first, then pods",
+		      pods_and_containers_share_a_table),
+		CLAIM("a container is read back as it was written", a_container_is_read_back),
 		CLAIM("only who runs unlisted by a kubelet that answers is an orphan",
 		      only_who_runs_unlisted_by_a_kubelet_that_answers_is_an_orphan),
 	};

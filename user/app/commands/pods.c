@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* graced pods: what the running daemon knows of the pods of this node, once or again and again.
- * What it prints is written without ever waiting for a slow reader in a way that a signal would not
- * end. */
+/* graced pods: what the running daemon knows of the pods of this node, and of containers and
+ * services in none, once or again and again. What it prints is written without ever waiting for a
+ * slow reader in a way that a signal would not end. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
 /* All zero is an empty list. */
 struct podlist {
 	struct pods_record *list; /* in the arena, as their strings */
-	const struct pods_record **by_uid;
+	const struct pods_record **by_key;
 	size_t n;
 	struct arena arena;
 };
@@ -38,11 +38,13 @@ struct podlist {
 /* Names and records of as many pods as a reply holds. */
 #define ARENA_BYTES ((size_t)64 << 20)
 
-/* The filter knows records; an emptiness is one of a pod and nothing more. */
-static bool is_asked_for(const struct filter *filter, const struct podview *v)
+/* The filter knows records; an emptiness is one of a pod or a container and nothing more. */
+static bool is_asked_for(const struct filter *filter, const struct pods_record *r)
 {
+	const struct podview *v = &r->view;
 	const struct record subject = {.type = RECORD_EMPTY,
-				       .empty = {.pod = {.known = true,
+				       .empty = {.container = r->container,
+						 .pod = {.known = !r->container.known,
 							 .namespace_ = v->namespace_,
 							 .name = v->name,
 							 .uid = v->uid}}};
@@ -55,19 +57,19 @@ static int compare(const void *a, const void *b)
 	return pods_record_order(a, b);
 }
 
-static int compare_uid(const void *a, const void *b)
+static int compare_key(const void *a, const void *b)
 {
 	const struct pods_record *const *first = a, *const *second = b;
 
-	return strcmp((*first)->view.uid, (*second)->view.uid);
+	return strcmp(pods_record_key(*first), pods_record_key(*second));
 }
 
 static void sort(struct podlist *list)
 {
 	qsort(list->list, list->n, sizeof(*list->list), compare);
 	for (size_t i = 0; i < list->n; i++)
-		list->by_uid[i] = &list->list[i];
-	qsort(list->by_uid, list->n, sizeof(*list->by_uid), compare_uid);
+		list->by_key[i] = &list->list[i];
+	qsort(list->by_key, list->n, sizeof(*list->by_key), compare_key);
 }
 
 /* Reads an answer to CONTROL_PODS; *ret is an empty list. -EBADMSG when a line is not that of a
@@ -80,8 +82,8 @@ static int podlist_read(const struct control_answer *answer, const struct filter
 
 	ret->arena.limit = ARENA_BYTES;
 	ret->list = arena_array(&ret->arena, answer->lines, sizeof(*ret->list));
-	ret->by_uid = arena_array(&ret->arena, answer->lines, sizeof(*ret->by_uid));
-	if (!ret->list || !ret->by_uid)
+	ret->by_key = arena_array(&ret->arena, answer->lines, sizeof(*ret->by_key));
+	if (!ret->list || !ret->by_key)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < answer->lines; i++) {
 		struct pods_record *record = &ret->list[ret->n];
@@ -91,7 +93,7 @@ static int podlist_read(const struct control_answer *answer, const struct filter
 		if (r < 0)
 			return r;
 		record->wall_ns = (int64_t)record->at_ns + wall_offset_ns;
-		ret->n += is_asked_for(filter, &record->view);
+		ret->n += is_asked_for(filter, record);
 		at += len + 1;
 	}
 	sort(ret);
@@ -104,15 +106,15 @@ static void podlist_free(struct podlist *list)
 	*list = (struct podlist){};
 }
 
-/* The pod of that uid; NULL when it is not there. */
-static const struct pods_record *podlist_find(const struct podlist *list, const char *uid)
+/* The same pod or container; NULL when it is not there. */
+static const struct pods_record *podlist_find(const struct podlist *list,
+					      const struct pods_record *wanted)
 {
-	const struct pods_record wanted = {.view.uid = uid}, *key = &wanted;
 	const struct pods_record **found;
 
 	if (!list->n)
 		return NULL;
-	found = bsearch(&key, list->by_uid, list->n, sizeof(*list->by_uid), compare_uid);
+	found = bsearch(&wanted, list->by_key, list->n, sizeof(*list->by_key), compare_key);
 	return found ? *found : NULL;
 }
 
@@ -234,10 +236,10 @@ static int print_changes(struct podwatch *w, const struct podlist *now)
 	_cleanup_(buf_free) struct buf text = {};
 
 	for (size_t i = 0; i < w->shown.n; i++)
-		if (!podlist_find(now, w->shown.list[i].view.uid))
+		if (!podlist_find(now, &w->shown.list[i]))
 			add_gone(w, &text, &w->shown.list[i]);
 	for (size_t i = 0; i < now->n; i++) {
-		const struct pods_record *old = podlist_find(&w->shown, now->list[i].view.uid);
+		const struct pods_record *old = podlist_find(&w->shown, &now->list[i]);
 
 		if (!old || !is_unchanged(w, old, &now->list[i]))
 			add_row(w, &text, &now->list[i]);
@@ -317,23 +319,26 @@ static int podwatch_run(const struct options *o)
 
 static const struct options_help help = {
 	.head = "usage: graced pods [OPTIONS]\n"
+		"       graced ps [OPTIONS]\n"
 		"\n"
-		"Queries the running daemon (graced run) for the pods that it knows; terminating pods come\n"
-		"first. Needs root.\n",
-	.tail = "STATE    sync (as it should run), terminating, terminated (nothing of it runs), finished;\n"
-		"         gone with --watch\n"
+		"Queries the running daemon (graced run) for the pods that it knows, and for the containers\n"
+		"and services in no pod; what is being stopped comes first. Needs root.\n",
+	.tail = "STATE    of a pod: sync (as it should run), terminating, terminated (nothing of it runs),\n"
+		"         finished; of a container or a service: running, stopping; gone with --watch\n"
 		"SINCE    how long it has been in that state\n"
-		"RUNNING  how many of its containers run, without the sandbox\n"
-		"GRACE    its grace period once it is terminating, and what is LEFT of it\n"
+		"RUNNING  how many of the pod's containers run, without the sandbox\n"
+		"GRACE    the grace period once it is being stopped, and what is LEFT of it\n"
 		"READY    as the kubelet last reported it\n"
 		"MARKS    differs (the kubelet or the runtime reports something else than the kernel does),\n"
 		"         orphan (it runs, and the kubelet does not list it), deleting, static,\n"
 		"         waiting (a static pod of the same name has to finish first)\n"
 		"\n"
-		"The exit status is 1 when no daemon answers, or no pod matches -n and -p; 2 after wrong use.\n"
+		"The exit status is 1 when no daemon answers, or nothing matches -n, -p and -c; 2 after\n"
+		"wrong use.\n"
 		"\n"
 		"EXAMPLES\n"
 		"  graced pods                        all of them\n"
+		"  graced ps -c web                   a container of Docker, Podman or containerd\n"
 		"  graced pods --watch -n default     their changes\n"
 		"  graced pods -o json | jq -r 'select(.state == \"terminating\") | .pod.name'\n",
 };
@@ -364,7 +369,7 @@ static int report_none(const struct options *o)
 {
 	bool in_vain = filter_has_names(&o->filter);
 
-	say(in_vain ? "the daemon knows no such pod" : "the daemon knows no pod");
+	say("the daemon knows no %spod or container", in_vain ? "such " : "");
 	return in_vain;
 }
 

@@ -69,6 +69,46 @@ static void add_pod(void *userdata, const struct podview *pod)
 	t->lines++;
 }
 
+/* A line for one in no pod, whose view is filled: one in a pod is a part of the pod's line. */
+static void add_outside(struct pod_lines *t, const struct record_container *container)
+{
+	t->record.container = *container;
+	t->record.desired_known = false;
+	pods_json(t->out, &t->record);
+	t->lines++;
+}
+
+static void add_running(void *userdata, const struct engine_running *running)
+{
+	struct pod_lines *t = userdata;
+
+	if (running->pod.known || running->stopping)
+		return;
+	t->record.view = (struct podview){.stage = POD_STAGE_SYNC,
+					  .first_ns = running->start_ns,
+					  .since_ns = running->start_ns};
+	add_outside(t, &running->container);
+}
+
+static void add_going(void *userdata, const struct record_stop *stop)
+{
+	const struct record_sigref *asked =
+		stop->stop_signal.known ? &stop->stop_signal : &stop->kill_signal;
+	bool timed = stop->stop_signal.known && grace_known(&stop->grace);
+	struct pod_lines *t = userdata;
+
+	if (stop->pod.known)
+		return;
+	t->record.view = (struct podview){
+		.stage = POD_STAGE_TERMINATING,
+		.first_ns = stop->process.start_ns,
+		.since_ns = asked->at_ns,
+		.grace_ns = timed ? stop->grace.ns : 0,
+		.deadline_ns = timed ? asked->at_ns + stop->grace.ns : 0,
+	};
+	add_outside(t, &stop->container);
+}
+
 /* What a command on this host cannot know by itself: each setting that was given, and what the
  * daemon made of those that depend on where it runs. */
 static uint64_t add_settings(const struct daemon *d, struct buf *out)
@@ -116,6 +156,8 @@ static uint64_t add_pods(const struct daemon *d, struct buf *out)
 	};
 
 	engine_pods_each(monitor_engine(d->monitor), add_pod, &t);
+	engine_each_container(monitor_engine(d->monitor), add_running, &t);
+	engine_each_stopping(monitor_engine(d->monitor), add_going, &t);
 	return t.lines;
 }
 

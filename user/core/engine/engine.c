@@ -661,6 +661,7 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 		running.pid = node->stop->init.pid;
 		running.ns_pid = node->stop->init.ns_pid;
 		running.guessed = node->stop->guessed;
+		running.stopping = node->stop->state != STOP_RUNNING;
 		running.stop_signal = names_stop_signal(&e->names, node);
 		running.asking = names_is_asking(&e->names, node);
 		running.unnamed = node->names == NAMES_ABSENT;

@@ -79,6 +79,7 @@ struct engine_running {
 	uint64_t start_ns; /* of the init */
 	uint32_t pid, ns_pid;
 	bool guessed;	      /* it may be another process */
+	bool stopping;	      /* engine_each_stopping() has it, too */
 	uint32_t stop_signal; /* as a source provides it; 0: unknown */
 	bool asking; /* a source has been queried for its names or its pod's, and has not answered */
 	bool unnamed;	/* ... and none had the name of the container */

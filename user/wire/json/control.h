@@ -30,7 +30,8 @@
 #define CONTROL_TERMS_MAX   16384
 
 enum control_command {
-	CONTROL_PODS,	  /* a line of wire/json/pods for each pod */
+	CONTROL_PODS,	  /* a line of wire/json/pods for each pod, and for each
+			   * container or service in none */
 	CONTROL_SETTINGS, /* a line for each setting that graced check wants to know */
 	/* A line of control_add_shutdown(): how it is with one, after it was begun or cancelled
 	 * by hand. */

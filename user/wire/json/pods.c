@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A pod's line, written and read; how two compare. */
+/* The line of a pod or a container, written and read; how two compare. */
 #include "wire/json/pods.h"
 
 #include <errno.h>
@@ -8,14 +8,24 @@
 
 #include "base/cleanup.h"
 #include "wire/json/members.h"
+#include "wire/json/parts.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 
-/* Order and sameness of pods, and what follows from what is known of them. */
+/* Order and sameness, and what follows from what is known of them. */
+
+static const char *stage_name(bool is_container, enum pod_stage stage)
+{
+	if (is_container && stage == POD_STAGE_SYNC)
+		return "running";
+	if (is_container && stage == POD_STAGE_TERMINATING)
+		return "stopping";
+	return pod_stage_name(stage);
+}
 
 const char *pods_record_state(const struct pods_record *record)
 {
-	return record->gone ? "gone" : pod_stage_name(record->view.stage);
+	return record->gone ? "gone" : stage_name(record->container.known, record->view.stage);
 }
 
 bool pods_record_is_orphan(const struct pods_record *record)
@@ -57,15 +67,26 @@ static int rank_of(const struct pods_record *record)
 	}
 }
 
+const char *pods_record_key(const struct pods_record *record)
+{
+	return record->container.known ? record->container.cgroup : record->view.uid;
+}
+
 int pods_record_order(const struct pods_record *a, const struct pods_record *b)
 {
 	int order = rank_of(a) - rank_of(b);
 
 	if (order == 0)
+		order = a->container.known - b->container.known;
+	if (order == 0)
 		order = compare_text(a->view.namespace_, b->view.namespace_);
 	if (order == 0)
 		order = compare_text(a->view.name, b->view.name);
-	return order ? order : compare_text(a->view.uid, b->view.uid);
+	if (order == 0)
+		order = compare_text(a->container.namespace_, b->container.namespace_);
+	if (order == 0)
+		order = compare_text(a->container.name, b->container.name);
+	return order ? order : compare_text(pods_record_key(a), pods_record_key(b));
 }
 
 static bool same_names(const struct podview *a, const struct podview *b)
@@ -76,19 +97,29 @@ static bool same_names(const struct podview *a, const struct podview *b)
 	       compare_text(a->workload_kind, b->workload_kind) == 0 && a->qos == b->qos;
 }
 
+static bool same_container(const struct record_container *a, const struct record_container *b)
+{
+	return a->known == b->known && compare_text(a->cgroup, b->cgroup) == 0 &&
+	       compare_text(a->id, b->id) == 0 && compare_text(a->name, b->name) == 0 &&
+	       compare_text(a->image, b->image) == 0 &&
+	       compare_text(a->namespace_, b->namespace_) == 0 &&
+	       compare_text(a->workload, b->workload) == 0;
+}
+
 bool pods_record_same(const struct pods_record *first, const struct pods_record *second)
 {
 	const struct podview *a = &first->view, *b = &second->view;
 
 	return first->gone == second->gone && first->desired_known == second->desired_known &&
-	       same_names(a, b) && a->stage == b->stage && a->first_ns == b->first_ns &&
-	       a->since_ns == b->since_ns && a->grace_ns == b->grace_ns &&
-	       a->deadline_ns == b->deadline_ns && a->containers == b->containers &&
-	       a->running == b->running && a->sandbox_running == b->sandbox_running &&
-	       a->desired == b->desired && a->is_static == b->is_static &&
-	       a->deleting == b->deleting && a->waiting == b->waiting &&
-	       a->ready_known == b->ready_known && a->ready == b->ready &&
-	       a->ready_stop_ns == b->ready_stop_ns && a->discrepancies == b->discrepancies;
+	       same_container(&first->container, &second->container) && same_names(a, b) &&
+	       a->stage == b->stage && a->first_ns == b->first_ns && a->since_ns == b->since_ns &&
+	       a->grace_ns == b->grace_ns && a->deadline_ns == b->deadline_ns &&
+	       a->containers == b->containers && a->running == b->running &&
+	       a->sandbox_running == b->sandbox_running && a->desired == b->desired &&
+	       a->is_static == b->is_static && a->deleting == b->deleting &&
+	       a->waiting == b->waiting && a->ready_known == b->ready_known &&
+	       a->ready == b->ready && a->ready_stop_ns == b->ready_stop_ns &&
+	       a->discrepancies == b->discrepancies;
 }
 
 /* A pod's line, which is read leniently: what makes no sense in it is not known. */
@@ -107,6 +138,11 @@ static const struct member pod[] = {
 	MEMBERS_END,
 };
 
+static bool is_pod(const struct member *m, const void *object)
+{
+	return !((const struct pods_record *)object)->container.known;
+}
+
 static void write_state(struct buf *out, const struct member *m, const void *object)
 {
 	jsonw_str(out, m->key, pods_record_state(object));
@@ -119,7 +155,7 @@ static int read_state(const struct member *m, const json_t *value, void *object)
 
 	r->gone = state && strcmp(state, "gone") == 0;
 	for (int i = POD_STAGE_SYNC; state && i < POD_STAGE_COUNT; i++)
-		if (strcmp(state, pod_stage_name((enum pod_stage)i)) == 0)
+		if (strcmp(state, stage_name(r->container.known, (enum pod_stage)i)) == 0)
 			r->view.stage = (enum pod_stage)i;
 	return 0;
 }
@@ -163,11 +199,12 @@ static const struct member line[] = {
 	WALL(struct pods_record, "time", wall_ns),
 	UINT(struct pods_record, "boot_ns", at_ns),
 	TEXT(struct pods_record, "node", node),
-	WITHIN("pod", pod),
+	WITHIN("pod", pod, THERE(is_pod)),
+	CONTAINER(struct pods_record, container),
 	DERIVED(struct pods_record, "state", view.stage, write_state, READ(read_state)),
 	UINT(struct pods_record, "first_boot_ns", view.first_ns, OPTIONAL),
 	UINT(struct pods_record, "since_boot_ns", view.since_ns, OPTIONAL),
-	WITHIN("containers", containers),
+	WITHIN("containers", containers, THERE(is_pod)),
 	BOOL(struct pods_record, "sandbox_running", view.sandbox_running),
 	WITHIN("grace", grace, THERE(has_grace)),
 	BOOL(struct pods_record, "ready", view.ready, KNOWN(struct pods_record, view.ready_known)),
@@ -206,8 +243,8 @@ int pods_json_read(const char *text, size_t size, struct arena *arena, struct po
 	if (r.error == -ENOMEM)
 		return -ENOMEM;
 	/* null is a pod that has come to no stage yet. */
-	if (!record.view.uid || (record.view.stage == POD_STAGE_NONE && !record.gone &&
-				 !json_is_null(json_object_get(json, "state"))))
+	if (!pods_record_key(&record) || (record.view.stage == POD_STAGE_NONE && !record.gone &&
+					  !json_is_null(json_object_get(json, "state"))))
 		return -EBADMSG;
 	*ret = record;
 	return 0;

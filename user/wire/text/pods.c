@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A row for each pod: who, its state and since when, what runs, how long it may still take. */
+/* A row for each pod, and for each container or service in none: who, its state and since when,
+ * what runs, how long it may still take. */
 #include "wire/text/pods.h"
 
 #include "base/duration.h"
 #include "base/time.h"
+#include "wire/text/table.h"
 
 static void add_pod(struct grid_cell *cell, const void *value)
 {
@@ -14,6 +16,13 @@ static void add_pod(struct grid_cell *cell, const void *value)
 		buf_addc(cell->text, '/');
 	}
 	grid_text(cell, v->name ? v->name : v->uid);
+}
+
+static void add_workload(struct grid_cell *cell, const void *row)
+{
+	const struct pods_record *r = row;
+
+	grid_text(cell, r->container.known ? r->container.workload : r->view.workload);
 }
 
 static void add_state(struct grid_cell *cell, const void *row)
@@ -40,10 +49,13 @@ static void add_since(struct grid_cell *cell, const void *row)
 	cell->key = (int64_t)(age_ns & INT64_MAX);
 }
 
-static void add_running(struct grid_cell *cell, const void *value)
+static void add_running(struct grid_cell *cell, const void *row)
 {
-	const struct podview *v = value;
+	const struct pods_record *r = row;
+	const struct podview *v = &r->view;
 
+	if (r->container.known)
+		return;
 	buf_printf(cell->text, "%u/%u", v->running, v->containers);
 	cell->key = v->running;
 }
@@ -90,28 +102,35 @@ static void add_marks(struct grid_cell *cell, const void *row)
 		buf_printf(cell->text, "%s%s", separator, marks[i].word);
 		separator = " ";
 	}
-	if (!*separator)
-		buf_addc(cell->text, '-');
 }
 
 static const struct grid_column columns[] = {
-	{"pod", GRID_AT(add_pod, struct pods_record, view), .typical = 32, GRID_NAME},
-	{"uid", GRID_TEXT(struct pods_record, view.uid), .typical = 36, .wide = true},
-	{"workload", GRID_TEXT(struct pods_record, view.workload), .typical = 16, .wide = true},
+	{"pod", GRID_AT(add_pod, struct pods_record, view), .typical = 32, GRID_NAME,
+	 .optional = true},
+	{"uid", GRID_TEXT(struct pods_record, view.uid), .typical = 36, .wide = true,
+	 .optional = true},
+	{"namespace", GRID_TEXT(struct pods_record, container.namespace_), .optional = true},
+	{"container", GRID_AT(table_add_subject, struct pods_record, container), .typical = 16,
+	 GRID_NAME, .optional = true},
+	{"id", GRID_AT(grid_add_id, struct pods_record, container.id), .typical = 12, .wide = true,
+	 .optional = true},
+	{"image", GRID_TEXT(struct pods_record, container.image), .optional = true},
+	{"workload", .add = add_workload, .typical = 16, .wide = true, .optional = true},
 	{"qos", GRID_WORD(struct pods_record, view.qos, cgpath_qos_name), .typical = 10,
-	 .wide = true},
+	 .wide = true, .optional = true},
 	{"state", .add = add_state, .typical = 11},
 	{"since", .add = add_since, .typical = 6, .number = true, .runs = true},
-	{"running", GRID_AT(add_running, struct pods_record, view), .number = true},
-	{"grace", GRID_AT(grid_add_duration, struct pods_record, view.grace_ns), .number = true},
-	{"left", .add = add_left, .typical = 6, .number = true, .runs = true},
+	{"running", .add = add_running, .number = true, .optional = true},
+	{"grace", GRID_AT(grid_add_duration, struct pods_record, view.grace_ns), .number = true,
+	 .optional = true},
+	{"left", .add = add_left, .typical = 6, .number = true, .runs = true, .optional = true},
 	{"ready", GRID_AT(add_ready, struct pods_record, view.ready),
-	 GRID_KNOWN(struct pods_record, view.ready_known)},
-	{"marks", .add = add_marks, .least = 8, .continues = true},
+	 GRID_KNOWN(struct pods_record, view.ready_known), .optional = true},
+	{"marks", .add = add_marks, .least = 8, .continues = true, .optional = true},
 };
 
 const struct grid_table pods_table = {
 	.columns = columns,
 	.n = sizeof(columns) / sizeof(*columns),
-	.extras = "left,since,running,ready,grace",
+	.extras = "left,since,running,ready,grace,namespace,image",
 };

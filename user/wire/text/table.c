@@ -143,7 +143,7 @@ static void add_workload(struct grid_cell *cell, const void *row)
 	grid_text(cell, record_workload(pod_of(row), container_of(row)));
 }
 
-static void add_container(struct grid_cell *cell, const void *value)
+void table_add_subject(struct grid_cell *cell, const void *value)
 {
 	const struct record_container *container = value;
 
@@ -432,7 +432,7 @@ static const struct grid_column columns[] = {
 	{"namespace", .add = add_namespace, .typical = 9, .optional = true},
 	/* The ends of pods' names are what keeps replicas apart. */
 	{"pod", .add = add_pod, .typical = 16, .least = 16, .keep_end = true, .optional = true},
-	{"container", .of = container_of, .add = add_container, .typical = 10, .least = 10,
+	{"container", .of = container_of, .add = table_add_subject, .typical = 10, .least = 10,
 	 .keep_end = true},
 	{"workload", .add = add_workload, .typical = 10, .wide = true},
 	{"id", .of = container_of, GRID_AT(grid_add_id, struct record_container, id), .typical = 12,

@@ -33,6 +33,8 @@ enum grid_style table_outcome_style(enum outcome outcome);
  * the beginning of its id; that of an enum cgpath_runtime, if it is known. */
 void table_add_pod(struct grid_cell *cell, const void *value);
 void table_add_container(struct grid_cell *cell, const void *value);
+/* ... of a struct record_container also a unit as systemctl takes it, or the name of its cgroup. */
+void table_add_subject(struct grid_cell *cell, const void *value);
 void table_add_runtime(struct grid_cell *cell, const void *value);
 
 /* For a column of namespaces. A pod's is beside its name already, and shown only where the reader
