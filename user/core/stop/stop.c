@@ -656,13 +656,6 @@ static uint32_t judged_status(const struct stop *stop)
 										    : SIGKILL_NR;
 }
 
-/* Init passed on what its own container had asked it for; SIGKILL asks for nothing. */
-static bool passes_on_inside(const struct stop *stop, const struct stop_signal *fatal)
-{
-	return fatal->number != SIGKILL_NR && fatal->sender.proc.pid == stop->init.pid &&
-	       fatal->at_ns >= stop_aside_of(stop)->inside.at_ns;
-}
-
 /* Init only passed on what had ended its child. Another signal than the request is a part of the
  * stop, too, if init or a process that was asked sent it then: dumb-init --rewrite 15:3. */
 static void facts_of_child(const struct stop *stop, const struct process *child,
@@ -671,7 +664,10 @@ static void facts_of_child(const struct stop *stop, const struct process *child,
 	const struct stop_signal *fatal = process_fatal(child);
 	uint32_t died_of = child->status & 0x7f;
 
-	if (ret->stopped_inside && fatal && passes_on_inside(stop, fatal))
+	/* Init passed on what its own container had asked it for; SIGKILL asks for nothing. */
+	if (ret->stopped_inside && fatal && died_of != SIGKILL_NR &&
+	    fatal->sender.proc.pid == stop->init.pid &&
+	    fatal->at_ns >= stop_aside_of(stop)->inside.at_ns)
 		return;
 	ret->status = child->status;
 	ret->oom = child->oom_victim ? child->oom : OOM_LEVEL_NONE;
