@@ -80,7 +80,7 @@ static int run_terminate(json_t *input, json_t **ret_got)
 /* The grace period of the deletion of an object, whose precondition is the uid. */
 #define DELETE_GRACE_S 0
 
-/* Whether the kubelet deletes the API's object (docs/kubelet-rules.md, "Object deletion"). */
+/* Whether the kubelet deletes the API's object (tests/kubelet/README.md, "Object deletion"). */
 static bool may_delete(const struct podobj_pod *pod, bool finished)
 {
 	return pod->deleting && !pod->mirror && podobj_phase_is_terminal(pod->status.phase) &&

@@ -9,7 +9,7 @@
 
 #include "core/pods/life.h"
 
-/* What a blocking kill reports when it gives up (docs/kubelet-rules.md, "Blocking kill"). */
+/* What a blocking kill reports when it gives up (tests/kubelet/README.md, "Blocking kill"). */
 #define KILLGRACE_TIMEOUT_EVENT	 "Warning"
 #define KILLGRACE_TIMEOUT_REASON "ExceededGracePeriod"
 #define KILLGRACE_TIMEOUT_MESSAGE \
@@ -41,7 +41,7 @@ enum killgrace_trigger {
 /* -1 for a word other than those in quotes. */
 int killgrace_trigger_of(const char *word);
 
-/* docs/kubelet-rules.md, "Eviction grace"; max_s is evictionMaxPodGracePeriod. All of them are
+/* tests/kubelet/README.md, "Eviction grace"; max_s is evictionMaxPodGracePeriod. All of them are
  * evictions. */
 struct pod_seconds killgrace_eviction(enum killgrace_trigger trigger, int64_t max_s,
 				      struct pod_seconds spec);

@@ -86,7 +86,7 @@ enum podworker_call_kind {
 	PODWORKER_CALL_COUNT,
 };
 
-/* One of the four sync calls (docs/kubelet-rules.md, "Sync calls"), for the caller to make. */
+/* One of the four sync calls (tests/kubelet/README.md, "Sync calls"), for the caller to make. */
 struct podworker_call {
 	enum podworker_call_kind kind;
 	char uid[POD_UID_MAX];
@@ -175,7 +175,7 @@ int podworker_update(struct podworker *pw, const struct podworker_update *update
  * change. */
 const char *podworker_ready(const struct podworker *pw);
 
-/* Starts the worker of a ready pod (docs/kubelet-rules.md, "Sync calls"). 1 with the call to make
+/* Starts the worker of a ready pod (tests/kubelet/README.md, "Sync calls"). 1 with the call to make
  * in *ret; 0 when there is none to make: it may not start, or not yet, and then jitter is that of
  * its next try; -ENOENT when uid is not ready. */
 int podworker_start(struct podworker *pw, const char *uid, uint64_t now_ns, uint32_t jitter,
@@ -228,7 +228,7 @@ int podworker_housekeep(struct podworker *pw, const struct podworker_pod *config
 const struct podworker_status *podworker_status(const struct podworker *pw, const char *uid);
 enum podworker_state podworker_state(const struct podworker_status *status);
 
-/* The queries (docs/kubelet-rules.md, "Pod worker queries"), unknown UIDs included. */
+/* The queries (tests/kubelet/README.md, "Pod worker queries"), unknown UIDs included. */
 bool podworker_is_known_terminated(const struct podworker *pw, const char *uid);
 bool podworker_could_have_running_containers(const struct podworker *pw, const char *uid);
 bool podworker_should_be_finished(const struct podworker *pw, const char *uid);
@@ -247,11 +247,11 @@ int64_t podworker_effective_grace(int64_t stored, struct pod_seconds deletion,
 				  struct pod_seconds override, struct pod_seconds spec,
 				  bool *ret_shortened);
 
-/* How long a blocking kill waits before it gives up (docs/kubelet-rules.md, "Blocking kill"), in
+/* How long a blocking kill waits before it gives up (tests/kubelet/README.md, "Blocking kill"), in
  * seconds. */
 int64_t podworker_kill_timeout(struct pod_seconds override, struct pod_seconds spec);
 
-/* How long after a call its pod is looked at again (docs/kubelet-rules.md, "Requeue delays").
+/* How long after a call its pod is looked at again (tests/kubelet/README.md, "Requeue delays").
  * moved: it came to a new state. */
 uint64_t podworker_requeue_ns(const struct podworker_config *config, bool moved,
 			      const struct podworker_outcome *outcome, uint64_t now_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What others ask the pod worker (docs/kubelet-rules.md, "Pod worker queries"), and the words of
+/* What others ask the pod worker (tests/kubelet/README.md, "Pod worker queries"), and the words of
  * its enums. */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The worker's loop: which call an update leads to, and what its end leads to
- * (docs/kubelet-rules.md, "Sync calls" and "Requeue delays"). */
+ * (tests/kubelet/README.md, "Sync calls" and "Requeue delays"). */
 #include <errno.h>
 #include <string.h>
 
