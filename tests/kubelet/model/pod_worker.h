@@ -217,9 +217,9 @@ struct podworker_house {
 	uint64_t working[PODWORKER_STATE_COUNT][PODWORKER_CONFIG_COUNT][2];
 };
 
-/* The part of HandlePodCleanups that moves pods (docs/kubelet-rules.md, "Housekeeping"), with what
- * the sources and the runtime have. 0, or the error of the first update that was not taken; the
- * others were. */
+/* The part of HandlePodCleanups that moves pods (tests/kubelet/README.md, "Housekeeping"), with
+ * what the sources and the runtime have. 0, or the error of the first update that was not taken;
+ * the others were. */
 int podworker_housekeep(struct podworker *pw, const struct podworker_pod *config, size_t n_config,
 			const struct podworker_running *runtime, size_t n_runtime, uint64_t now_ns,
 			struct podworker_house *ret);

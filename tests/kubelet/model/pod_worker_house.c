@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What housekeeping does with pods: the worker is held against what is wanted and what runs
- * (docs/kubelet-rules.md, "Orphaned pods", "Housekeeping" and "Pod metrics"). */
+ * (docs/kubelet-rules.md, "Orphaned pods" and "Pod metrics"; tests/kubelet/README.md,
+ * "Housekeeping"). */
 #include <stdlib.h>
 
 #include "kubelet/model/pod_worker_priv.h"
