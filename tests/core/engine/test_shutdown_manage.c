@@ -67,6 +67,32 @@ static void test_asked(void **state)
 	world_close(&w);
 }
 
+/* That it does not answer is graced's doing where that drives the shutdown. */
+static void test_kubelet_stopped(void **state)
+{
+	for (int managed = 0; managed < 2; managed++) {
+		struct obs failed = {.type = OBS_NAMES,
+				     .at_ns = ASKED + MSEC(1),
+				     .names = {.id = CG_A1, .failed = true}};
+		struct world w;
+
+		strcpy(failed.names.pod_uid, WORLD_UID_A);
+		shutworld_open(&w, managed ? SHUTDOWN_MANAGE : SHUTDOWN_ASSIST, 0);
+		shutworld_announce(&w);
+		if (managed)
+			answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+		world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+		for (int i = 0; i < 4; i++)
+			world_tell(&w, &failed);
+		world_exit(&w, ASKED + SEC(1), CG_A1, &P_A1, 0);
+		world_empty(&w, ASKED + SEC(1) + 1, CG_A1);
+		world_timer(&w, ASKED + SEC(2));
+		assert_int_equal(world_stop(&w)->pod_terminating, TRI_UNKNOWN);
+		assert_int_equal(world_stop(&w)->gaps, managed ? 0 : GAP(SOURCE_FAILED));
+		world_close(&w);
+	}
+}
+
 /* systemd asks no container of a pod: that signal may be any. */
 static void test_asked_by_another(void **state)
 {
@@ -539,6 +565,8 @@ int main(void)
 		CLAIM("one that the runtime has yet to name is waited for", test_named_late),
 		CLAIM("a signal of systemd's to a pod's container is no request of its runtime's",
 		      test_asked_by_another),
+		CLAIM("a kubelet that graced has stopped is no source that failed",
+		      test_kubelet_stopped),
 		CLAIM("a sidecar is stopped once the other containers have ended", test_sidecar),
 		CLAIM("the sandbox of a pod that was stopped is stopped last, and waited for",
 		      test_sandbox),

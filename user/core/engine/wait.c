@@ -285,6 +285,15 @@ static enum sandbox sandbox_of_stop(const struct stops *stops, const struct stop
 	return is_init ? sandbox_of(stops->names, stop->node) : SANDBOX_NOT;
 }
 
+/* In a shutdown that graced drives it has stopped the kubelet, and what the API plans for a pod
+ * matters no longer. */
+static bool ends_with_node(const struct stops *stops, const struct stop *stop)
+{
+	const struct given *given = &stops->given;
+
+	return given->managed && given->going && stops_pod_since(stop) >= given->announced_ns;
+}
+
 /* Why something is missing in its record that a source could provide. */
 static uint32_t lapse_of(const struct stops *stops, const struct stop *stop, bool is_sandbox)
 {
@@ -292,7 +301,8 @@ static uint32_t lapse_of(const struct stops *stops, const struct stop *stop, boo
 	uint32_t lapse = names_lapse(stops->names, stop->node, is_sandbox);
 
 	/* A source that is slow to say what the pod is about to do is no exception. */
-	if (pod && stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
+	if (pod && !ends_with_node(stops, stop) &&
+	    stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
 		lapse |= pod->lapse;
 	return lapse;
 }
