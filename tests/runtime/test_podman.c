@@ -24,7 +24,9 @@ static struct runtime_cli cli = {
 
 static const struct runtime_cli_scene scenes[] = {
 	{
-		.claim = "a container that stops when asked is graceful, by its name",
+		.claim = "a container that stops when asked is graceful, by its name, and is good "
+			 "for graced try",
+		.tried = "0",
 		.name = "good",
 		.handler = "crun",
 		.image = RUNTIME_IMAGE,
@@ -35,7 +37,9 @@ static const struct runtime_cli_scene scenes[] = {
 			"'stop_signal':{'number':15,'result':'delivered'}}",
 	},
 	{
-		.claim = "one that does not hear is deaf, and killed when its time is over",
+		.claim = "one that does not hear is deaf, killed when its time is over, and not "
+			 "good for graced try",
+		.tried = "1",
 		.name = "deaf",
 		.handler = "crun",
 		.image = RUNTIME_IMAGE,

@@ -53,14 +53,27 @@ static char *start(const struct runtime_cli *cli, const struct runtime_cli_scene
 	return id;
 }
 
+/* It runs the runtime's command by its name, without the options that it needs here. */
+static void stop_by_try(const struct runtime_cli *cli, const struct runtime_cli_scene *scene)
+{
+	static const char script[] =
+		"name=$1 status=$2; shift 2; real=$(command -v \"$1\"); shift; d=$(mktemp -d);"
+		"printf '#!/bin/sh\\nexec %s %s \"$@\"\\n' \"$real\" \"$*\" >\"$d/${real##*/}\";"
+		"chmod +x \"$d\"/*; PATH=$d:$PATH \"$GRACED\" try \"$name\"; got=$?;"
+		"rm -r \"$d\"; test $got = \"$status\"";
+	struct args args = {0};
+
+	add(&args, BOX_ARGV("sh", "-c", script, "-", scene->name, scene->tried));
+	add(&args, cli->command);
+	free(runtime_stage_run(args.at));
+}
+
 static void stop(const struct runtime_cli *cli, const struct runtime_cli_scene *scene)
 {
 	struct args args = {0};
 
 	if (scene->tried) {
-		free(runtime_stage_run(BOX_ARGV("sh", "-c",
-						"\"$GRACED\" try \"$1\"; test $? = \"$2\"", "-",
-						scene->name, scene->tried)));
+		stop_by_try(cli, scene);
 		return;
 	}
 	add(&args, BOX_ARGV("stop"));
