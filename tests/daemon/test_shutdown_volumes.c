@@ -20,6 +20,7 @@
 #include "io/proc/clock.h"
 #include "lib/box/send.h"
 #include "lib/claim.h"
+#include "lib/patience.h"
 #include "lib/shutdown/shutscene.h"
 
 #define RELEASED "{'type':'shutdown','event':'released'}"
@@ -148,19 +149,25 @@ static struct shutscene *begin(void **state, uint64_t limit_us)
 	return s;
 }
 
+#define LISTS " ListInhibitors"
+
 /* The shutdown begins, the runtime stops the container, and the kubelet releases its lock. */
 static void stop_pod(struct shutscene *s)
 {
 	struct proc_end how;
 	struct sent sent;
+	unsigned int asked = logindmock_logged(&s->mock, LISTS);
 
 	logindmock_announce(&s->mock, true, "poweroff");
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'announced'}"));
 	assert_int_equal(send_signal(&s->tree, SEND_RUNTIME, NULL, box.init_pid, SIGTERM, &sent),
 			 0);
-	/* graced has seen which process holds the kubelet's lock. */
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
 	assert_int_equal(proc_wait(&box.proc, &how), 0);
+	/* graced has been told which process holds the kubelet's lock. */
+	for (int i = 0; i < PATIENCE_S * 20 && logindmock_logged(&s->mock, LISTS) == asked; i++)
+		usleep(50000);
+	assert_true(logindmock_logged(&s->mock, LISTS) > asked);
 	logindmock_run(&s->mock, "global inhibitors\n"
 				 "inhibitors[:] = [i for i in inhibitors if i[1] != 'kubelet']");
 }
