@@ -24,6 +24,8 @@ await() { # COMMAND...
 	done
 	return 1
 }
+# Its last processes may be on their way out.
+removed() { find "$1" -depth -type d -exec rmdir {} + 2>/dev/null && [[ ! -d $1 ]]; }
 says_nothing() { [[ ! $("$@") ]]; }
 await_none() { await says_nothing "$@"; }
 
@@ -51,6 +53,7 @@ start slow 1 '"slow"' "$ready --within 100ms" 'trap "sleep 0.5; exit 0" TERM; ec
 start signal 0 '' "$ready -s USR1" 'trap "exit 0" USR1; echo READY; while :; do sleep 0.02; done'
 start init 0 '' "$ready --init" 'echo READY; exec sleep 600'
 start init-of-shell 1 '"cut"' "$ready --init" 'sleep 600 & echo READY; wait'
+start crash-of-child 1 '"failed"' "$ready --init" 'trap "kill -ABRT \$\$" TERM; echo READY; while :; do sleep 0.02; done'
 start stops-itself 1 '"killed","cut"' "$short --init" 'echo READY; kill -STOP $$; :'
 start early 3 '' "$ready" 'exit 5'
 start daemon 3 '' '' 'sleep 600 & exit 0'
@@ -132,7 +135,7 @@ for signal in INT TERM HUP KILL; do
 	[[ $signal == KILL ]] || { ((rc == 3)) && [[ ! $(cgroups_of $pid) ]]; } || {
 		bad=1 && echo "# $signal: $rc, $(cgroups_of $pid), $(<"$tmp/err-$signal")"
 	}
-	for dir in $(cgroups_of $pid); do find "$dir" -depth -type d -exec rmdir {} + || bad=1; done
+	for dir in $(cgroups_of $pid); do await removed "$dir" || bad=1; done
 done
 claim "an interrupted try leaves no process, and no cgroup unless it was killed" $bad
 

@@ -517,6 +517,46 @@ static void test_translated(void **state)
 	bench_close(&b);
 }
 
+/* The application dies in its stop of another signal than the one that it was sent. */
+static void test_crashed(void **state)
+{
+	static const struct {
+		uint32_t sig, from;
+		enum relation relation;
+		enum outcome outcome;
+		enum cause cause;
+	} want[] = {
+		{11, INIT + 1, RELATION_KERNEL, OUTCOME_CRASHED, CAUSE_KERNEL},
+		{6, INIT + 1, RELATION_SELF, OUTCOME_CRASHED, CAUSE_SELF},
+		{15, INIT + 1, RELATION_SELF, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
+		{6, INIT, RELATION_SAME_CONTAINER, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct graced_proc by = bench_proc(want[i].from);
+		const struct obs_signal obs = {.sig = want[i].sig,
+					       .flags = GRACED_SIG_DFL,
+					       .target = bench_proc(INIT + 1),
+					       .sender = by};
+		struct sender sender = {
+			.relation = want[i].relation, .kind = SENDER_CONTAINER, .proc = by};
+		struct outcome_verdict v;
+		struct bench b;
+
+		bench_open_init(&b, STOP_RUNNING);
+		bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
+		shoot_flags(&b, AT(0), INIT + 1, 15, INIT, 0);
+		processes_signalled(&b.map, b.stop, &obs, AT(1), want[i].sig == 15, &sender);
+		sender_done(&b.map, &sender);
+		bench_ends(&b, AT(1), INIT + 1, INIT, want[i].sig);
+		bench_init_ends(&b, AT(2), CODE(128 + want[i].sig));
+		v = verdict_of(&b);
+		assert_int_equal(v.outcome, want[i].outcome);
+		assert_int_equal(v.cause, want[i].cause);
+		bench_close(&b);
+	}
+}
+
 /* What a manager kills when the time is over need not be init first. */
 static void test_escalated(void **state)
 {
@@ -648,6 +688,7 @@ int main(void)
 		CLAIM("what is missing below a child is a gap, too", test_missed_below),
 		CLAIM("a handler that ends by 128 + its signal decides itself", test_decided),
 		CLAIM("another signal that init passes on is a part of the stop", test_translated),
+		CLAIM("an application that crashes in its stop has crashed", test_crashed),
 		CLAIM("a manager's SIGKILL to a child escalates as one to init does",
 		      test_escalated),
 		CLAIM("what was brought in is not cut, nor what it left to init",

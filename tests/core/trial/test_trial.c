@@ -60,6 +60,46 @@ static void what_ends_in_time_as_it_was_asked_stops_well(void **state)
 	assert_rows(rows, LEN(rows));
 }
 
+/* Below an init that passes nothing of it on. */
+static void a_process_that_crashes_makes_a_stop_bad(void **state)
+{
+	static const struct {
+		uint32_t status;
+		enum ended_by by;
+		uint64_t at_ns;
+		bool entered;
+		const char *want;
+	} rows[] = {
+		{11, ENDED_KERNEL, 9, false,
+		 "It does not stop well: app[2], one of its processes, crashed."},
+		{6, ENDED_ITSELF, 9, false,
+		 "It does not stop well: app[2], one of its processes, crashed."},
+		{11, ENDED_CONTAINER, 9, false, "It stops well."},
+		{15, ENDED_ITSELF, 9, false, "It stops well."},
+		{11, ENDED_KERNEL, 4, false, "It stops well."},
+		{11, ENDED_KERNEL, 9, true, "It stops well."},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct record_member list[2] = {
+			{.process = {.pid = 1}},
+			{.process = {.pid = 2, .comm = "app"},
+			 .exit = {.known = true, .status = rows[i].status, .at_ns = rows[i].at_ns},
+			 .by = rows[i].by,
+			 .entered = rows[i].entered},
+		};
+		const struct row row = {
+			.stop = {STOP(GRACEFUL, STOP_SIGNAL),
+				 .stop_signal = {.known = true, .number = 15, .at_ns = 5},
+				 .processes = list, .n_processes = 2},
+			.want = rows[i].want,
+			.verdict = rows[i].want[3] == 's' ? TRIAL_WELL : TRIAL_NOT_WELL,
+		};
+
+		assert_rows(&row, 1);
+	}
+}
+
 static void each_reason_makes_a_stop_bad(void **state)
 {
 	static const struct row rows[] = {
@@ -138,6 +178,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ends_in_time_as_it_was_asked_stops_well),
 		cmocka_unit_test(each_reason_makes_a_stop_bad),
+		CLAIM("... and so does a process that crashes in it",
+		      a_process_that_crashes_makes_a_stop_bad),
 		cmocka_unit_test(what_was_not_asked_or_not_seen_is_no_verdict),
 	};
 

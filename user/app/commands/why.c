@@ -52,6 +52,7 @@ struct search {
 	struct why why;
 	struct found *list;
 	size_t n, room; /* the oldest, or the least bad, gives way */
+	bool any;	/* stop that is chosen but for how it went */
 	int error;
 };
 
@@ -107,8 +108,11 @@ static void take_record(void *userdata, const struct record *record, const char 
 	if (record->type != RECORD_STOP || record->stop.container.kind == CONTAINER_KIND_SANDBOX)
 		return;
 	badness = s->why.name ? 1 : record_badness(&record->stop);
-	if (badness && (s->why.name ? why_wants(&s->why, record)
-				    : filter_matches(&s->why.options->filter, record)))
+	if (s->why.name ? !why_wants(&s->why, record)
+			: !filter_matches(&s->why.options->filter, record))
+		return;
+	s->any = true;
+	if (badness)
 		keep(s, line, len, badness);
 }
 
@@ -235,7 +239,8 @@ static int say_nothing(const struct search *s, const struct whynow *now)
 	const char *name = s->why.name;
 
 	if (!name)
-		say("no recorded stop went badly");
+		say(s->any ? "no recorded stop went badly"
+			   : "there is no record of a stop in that time");
 	else if (!now)
 		say("no recorded stop of '%s'", name);
 	else if (now->look < 0)

@@ -147,15 +147,12 @@ static bool ended_at_terminal(facts_ptr f)
 	return died_of(f) && f->fatal_from == RELATION_TERMINAL;
 }
 
-/* ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS: what a program that goes wrong dies of. */
-#define FAULTS (1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 11 | 3u << 24 | 1u << 31)
-
 /* By a signal that is sent in order to end a process: whose it was is the cause. */
 static bool ended_by(facts_ptr f, enum relation from)
 {
 	int s = died_of(f);
 
-	return s && !(s < 32 && FAULTS >> s & 1) && f->fatal_from == from;
+	return s && !outcome_is_fault((uint32_t)s) && f->fatal_from == from;
 }
 
 static bool ended_by_supervisor(facts_ptr f)

@@ -76,4 +76,13 @@ struct outcome_verdict outcome_decide(const struct outcome_facts *facts);
 /* What the rows of the table decide, in its order: 0, 1, ... False: there are no more. */
 bool outcome_row(size_t index, struct outcome_verdict *ret);
 
+/* ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS: what a program that goes wrong dies of. */
+static inline bool outcome_is_fault(uint32_t sig)
+{
+	const uint32_t faults =
+		1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 11 | 3u << 24 | 1u << 31;
+
+	return sig < 32 && faults >> sig & 1;
+}
+
 #endif

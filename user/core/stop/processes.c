@@ -435,7 +435,9 @@ bool processes_passed_request(const struct stop *stop, const struct stop_signal 
 	const struct processes *all = stop->processes;
 	uint32_t pid = s->sender.proc.pid;
 
-	if (!stop->request.seen || s->at_ns < stop->request.at_ns || !pid)
+	/* A fault, or abort(3), is nobody's request. */
+	if (!stop->request.seen || s->at_ns < stop->request.at_ns || !pid ||
+	    s->sender.relation != RELATION_SAME_CONTAINER)
 		return false;
 	if (pid == stop->init.pid)
 		return true;

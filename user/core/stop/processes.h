@@ -81,7 +81,8 @@ bool processes_timed_out(const struct stop *stop);
 /* Its own parent, a process of its container, sent the signal that it died of. */
 bool process_ended_by_parent(const struct process *p);
 
-/* Whether a signal came after the request, from init or from a process that was asked to stop. */
+/* Whether a signal came after the request, from init or from another process that was asked to
+ * stop. */
 bool processes_passed_request(const struct stop *stop, const struct stop_signal *s);
 
 /* The signal that ended it; NULL: it was not seen, or none did. */

@@ -4,6 +4,8 @@
 
 #include "base/duration.h"
 #include "base/signame.h"
+#include "core/stop/outcome.h"
+#include "core/story/phrase.h"
 
 typedef const struct trial_facts *facts_ptr;
 
@@ -29,9 +31,25 @@ static bool is_unasked(facts_ptr f)
 	       (f->stop->outcome == OUTCOME_COMPLETED || f->stop->outcome == OUTCOME_FAILED);
 }
 
+/* The first process beside init that died of a fault of its own in the stop; NULL: none did. */
+static const struct record_member *crashed(facts_ptr f)
+{
+	const struct record_stop *stop = f->stop;
+
+	for (size_t i = 1; stop->stop_signal.known && i < stop->n_processes; i++) {
+		const struct record_member *m = stop->processes + i;
+
+		if (m->exit.known && outcome_is_fault(m->exit.status & 0x7f) && !m->entered &&
+		    !m->helper && m->exit.at_ns >= stop->stop_signal.at_ns &&
+		    (m->by == ENDED_ITSELF || m->by == ENDED_KERNEL))
+			return m;
+	}
+	return NULL;
+}
+
 static bool is_failed(facts_ptr f)
 {
-	return f->stop->outcome == OUTCOME_CRASHED ||
+	return f->stop->outcome == OUTCOME_CRASHED || crashed(f) ||
 	       (f->stop->outcome == OUTCOME_FAILED && !is_unasked(f));
 }
 
@@ -72,7 +90,16 @@ static void add_killed(struct buf *out, facts_ptr f)
 
 static void add_failed(struct buf *out, facts_ptr f)
 {
-	buf_adds(out, f->stop->outcome == OUTCOME_CRASHED ? "it crashed" : "it failed");
+	const struct record_member *m = crashed(f);
+
+	if (f->stop->outcome == OUTCOME_CRASHED) {
+		buf_adds(out, "it crashed");
+	} else if (m) {
+		phrase_add_process(out, &m->process);
+		buf_adds(out, ", one of its processes, crashed");
+	} else {
+		buf_adds(out, "it failed");
+	}
 }
 
 static void add_cut(struct buf *out, facts_ptr f)
