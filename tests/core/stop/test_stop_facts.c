@@ -326,24 +326,34 @@ static void test_trap(void **state)
 		uint32_t hearing;
 		struct obs_exit exit;
 		enum unheard reason;
+		bool unseen; /* whether it took it */
 	} rows[] = {
-		{"waits", STOP_SHELL, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_TRAP},
-		{"no shell", 0, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_NONE},
-		{"does not wait", STOP_SHELL, {.deliver_ns = SEC(6)}, UNHEARD_NONE},
-		{"took no signal", STOP_SHELL, {.flags = waits}, UNHEARD_NONE},
-		{"blocked it", STOP_SHELL, {.flags = waits | pending}, UNHEARD_BLOCKED},
+		{"waits", STOP_SHELL, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_TRAP, false},
+		{"no shell", 0, {.flags = waits, .deliver_ns = SEC(6)}, UNHEARD_NONE, false},
+		{"does not wait", STOP_SHELL, {.deliver_ns = SEC(6)}, UNHEARD_NONE, false},
+		{"took no signal", STOP_SHELL, {.flags = waits}, UNHEARD_NONE, false},
+		{"blocked it", STOP_SHELL, {.flags = waits | pending}, UNHEARD_BLOCKED, false},
 		{"a repetition is pending",
 		 STOP_SHELL,
 		 {.flags = waits | pending, .deliver_ns = SEC(6)},
-		 UNHEARD_TRAP},
+		 UNHEARD_TRAP,
+		 false},
 		{"of another stop signal",
 		 STOP_SHELL,
 		 {.flags = waits, .deliver_ns = SEC(6), .stop_at_ns = SEC(4)},
-		 UNHEARD_NONE},
+		 UNHEARD_NONE,
+		 false},
 		{"exits by itself",
 		 STOP_SHELL,
 		 {.flags = waits, .deliver_ns = SEC(6), .status = EXIT(1)},
-		 UNHEARD_NONE},
+		 UNHEARD_NONE,
+		 false},
+		/* By sigpending(2) it may know of it all the same. */
+		{"blocked it, and exits by itself",
+		 0,
+		 {.flags = pending, .status = EXIT(1)},
+		 UNHEARD_NONE,
+		 true},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -360,6 +370,8 @@ static void test_trap(void **state)
 		stop_exited(b.stop, &exit, SEC(8));
 		if (stop_unheard(b.stop) != rows[i].reason)
 			fail_msg("%s: reason %d", rows[i].what, stop_unheard(b.stop));
+		if (!(stop_gaps(b.stop) & GAP(TAKE_UNSEEN)) == rows[i].unseen)
+			fail_msg("%s: gaps %x", rows[i].what, stop_gaps(b.stop));
 		bench_close(&b);
 	}
 }

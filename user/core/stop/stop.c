@@ -486,11 +486,6 @@ static const struct stop_signal *escalated(const struct stop *stop)
 	return NULL;
 }
 
-static bool kill_escalates(const struct stop *stop)
-{
-	return escalated(stop);
-}
-
 static bool kill_is_early(const struct stop *stop)
 {
 	const struct stop_signal *request = escalated(stop) ?: &stop->request;
@@ -525,7 +520,7 @@ static bool cleans_up(const struct stop *stop)
 /* What the kubelet, a user of a runtime or systemd allowed may be less than what is known. */
 static bool grace_uncertain(const struct stop *stop)
 {
-	if (kill_for_deafness(stop) || !kill_escalates(stop) ||
+	if (kill_for_deafness(stop) || !escalated(stop) ||
 	    kill_of(stop)->sender.relation != RELATION_MANAGER)
 		return false;
 	if (kill_is_early(stop) && cleans_up(stop))
@@ -563,6 +558,10 @@ static bool take_unseen(const struct stop *stop)
 	bool waits = request->flags & (GRACED_SIG_BLOCKED | GRACED_SIG_WAITED) &&
 		     !(stop->hearing & STOP_ENDS_IGNORED);
 
+	/* poll(2) of a signalfd and sigpending(2) tell of one that is blocked, and leave it there. */
+	if (request->seen && stop->exit_seen && !ended_by(stop) && stop->hearing & STOP_UNTAKEN &&
+	    stop->hearing & STOP_ENDS_BLOCKED)
+		return true;
 	return request->seen && stop->exit_seen && stop->hearing & STOP_FOLLOWED &&
 	       !(stop->hearing & STOP_UNTAKEN) && !stop->deliver_ns && !waits &&
 	       !stop_signal_unheard(request) && ended_by(stop) != request->number;
@@ -696,7 +695,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_seen = kill->seen,
 		.kill_from = kill->seen ? kill->sender.relation : RELATION_NONE,
 		.kill_ns_teardown = kill->flags & GRACED_SIG_NS_TEARDOWN,
-		.kill_escalates = kill_escalates(stop),
+		.kill_escalates = escalated(stop),
 		.kill_early = kill_is_early(stop),
 		.kill_cleans_up = cleans_up(stop),
 		.kill_by_oomd = kill->seen && sender_frees_memory(&kill->sender),
@@ -786,7 +785,7 @@ enum unheard stop_unheard(const struct stop *stop)
 	if (!stop->exit_seen || stop_gaps(stop) & holes)
 		return UNHEARD_NONE;
 	if (stop->hearing & STOP_UNTAKEN)
-		return untaken(stop);
+		return ended_by(stop) ? untaken(stop) : UNHEARD_NONE;
 	return stop->kill.seen && ended_by(stop) == SIGKILL_NR ? in_vain(stop) : UNHEARD_NONE;
 }
 

@@ -13,7 +13,7 @@ typedef const struct trial_facts *facts_ptr;
 #define BLINDING                                                                                 \
 	(1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED | 1u << GAP_DAEMON_DOWN | \
 	 1u << GAP_EXIT_UNSEEN | 1u << GAP_INIT_GUESSED | 1u << GAP_INIT_UNSEEN |                \
-	 1u << GAP_INIT_MOVED | 1u << GAP_NOT_EMPTY)
+	 1u << GAP_INIT_MOVED | 1u << GAP_NOT_EMPTY | 1u << GAP_TAKE_UNSEEN)
 
 static bool is_unheard(facts_ptr f)
 {
