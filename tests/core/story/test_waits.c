@@ -168,6 +168,41 @@ static void a_child_that_ignores_the_signal_is_the_remedy_s(void **state)
 	}
 }
 
+/* tini -g, whose signal the first of its group died of; what tini waits for is the second. */
+static void whose_end_was_passed_on_is_named(void **state)
+{
+	for (int passed = 0; passed < 2; passed++) {
+		const struct record_asked asked = {.number = SIGTERM, .process = {.pid = 4201}};
+		const struct record_exit died = {.known = true, .status = SIGTERM};
+		const struct record_member list[] = {
+			{.process = {.pid = 4201, .ns_pid = 1, .comm = "tini"}},
+			{.process = {.pid = 4202, .ns_pid = 2, .comm = "sh"},
+			 .asked = asked,
+			 .exit = died},
+			{.process = {.pid = 4203, .ns_pid = 3, .comm = "sleep"},
+			 .asked = asked,
+			 .exit = died},
+		};
+		struct record_stop stop = {
+			.process = list[0].process,
+			.stop_signal = {.known = true, .number = SIGTERM, .at_ns = 100 * S},
+			.forward = {.count = 2, .number = SIGTERM, .to = list[2].process},
+			.exit = {.known = true, .status = 143 << 8, .at_ns = 101 * S},
+			.outcome = OUTCOME_TERMINATED,
+			.cause = CAUSE_STOP_SIGNAL,
+			.processes = list,
+			.n_processes = LEN(list),
+		};
+		_cleanup_(buf_free) struct buf out = {};
+
+		if (passed)
+			stop.via.process = list[1].process;
+		story_add_why(&out, &stop);
+		assert_non_null(strstr(buf_str(&out), passed ? "passed SIGTERM to sh[2], which died"
+							     : "passed SIGTERM to sleep[3]"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +211,9 @@ int main(void)
 		      the_sentence_says_what_was_found),
 		CLAIM("a story has a line for each of three", a_story_has_a_line_for_each_of_three),
 		CLAIM("each kind has one remedy", each_kind_has_one_remedy),
+		CLAIM("of those that init passed its signal to, the one whose end it passed on is "
+		      "named",
+		      whose_end_was_passed_on_is_named),
 		CLAIM("a child that ignores the signal is what the remedy is about",
 		      a_child_that_ignores_the_signal_is_the_remedy_s),
 	};

@@ -202,15 +202,27 @@ static void add_via(struct buf *out, const struct record_stop *stop)
 			   sig ? "another child's" : "its own code");
 }
 
+/* Of several that it passed the signal to: the one whose end it passed on, or else the first. */
+static const struct record_process *passed_to(const struct record_stop *stop)
+{
+	const struct record_member *m = record_find_member(stop, stop->via.process.pid);
+
+	if (stop->via.process.pid && m && m->asked.number == stop->forward.number &&
+	    m->asked.process.pid == stop->process.pid)
+		return &m->process;
+	return &stop->forward.to;
+}
+
 /* Whom init passed its stop signal, and what became of that one. */
 static void add_passed(struct buf *out, const struct record_stop *stop)
 {
-	const struct record_member *to = record_find_member(stop, stop->forward.to.pid);
+	const struct record_process *target = passed_to(stop);
+	const struct record_member *to = record_find_member(stop, target->pid);
 
 	buf_adds(out, " passed ");
 	phrase_add_signal(out, stop->forward.number);
 	buf_adds(out, " to ");
-	phrase_add_process(out, &stop->forward.to);
+	phrase_add_process(out, target);
 	if (to && record_died_of(&to->exit) && record_died_of(&to->exit) == stop->forward.number)
 		buf_adds(out, ", which died of it");
 	else if (to && to->exit.known && !record_died_of(&to->exit))
