@@ -271,7 +271,7 @@ $(BUILD)/tests/app/live/test_search: LDLIBS += $(call wrap,ring_drain kern_init_
 	kern_watch_add kern_watch_get cgfs_members_step cgfs_pids)
 
 $(BUILD)/tests/wire/kernel/test_abi: | $(BUILD)/tests/wire/kernel/abi.bpf.o
-$(BUILD)/tests/wire/json/test_rows: | $(BUILD)/tests/wire/json/rows.bpf.o
+$(BUILD)/tests/wire/all $(BUILD)/tests/wire/json/test_rows: | $(BUILD)/tests/wire/json/rows.bpf.o
 # It includes headers of libc, which ask which machine that is.
 $(BUILD)/tests/wire/json/rows.bpf.o: BPFFLAGS += $(DIALECT) -Iuser -D__$(if $(filter arm64,$(ARCH)),aarch64,x86_64)__ \
 	-isystem /usr/include/$(shell $(CC) -print-multiarch)

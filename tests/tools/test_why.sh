@@ -55,10 +55,13 @@ done <<-END
 	${b:0:12}|02
 	504|04
 	-n shop db|05
+	cart-0/main|02
+	--last 9 shop/cart-0/main|01 02
+	shop/db/main|05
 	--until 2026-11-20T02:30:00Z cart|02
 	--since 2026-11-20T01:30:00Z --last 9 main|02 04 05
 END
-claim "a stop is found by pod, container, id, pid, and the last ones in their order" $bad
+claim "a stop is found by pod, container, both, id, pid, and the last ones in their order" $bad
 
 try "$graced" why --utc --file "$tmp/records" --since 2026-11-20T00:00:00Z
 ((rc == 0)) && [[ $(got) == '03 05 02 04' ]] && grep -qx 'graced why NAME tells the story of one\.' "$out"
@@ -127,7 +130,8 @@ while IFS='|' read -r words status want; do
 done <<-END
 	--file $tmp/records nobody|1|no recorded stop of 'nobody'
 	--file $tmp/records -n other cart|1|no recorded stop of 'cart'
-	--file $tmp/records --since 2026-11-21T00:00:00Z|1|no recorded stop went badly
+	--file $tmp/records --since 2026-11-21T00:00:00Z|1|there is no record of a stop in that time
+	--file $tmp/records --until 2026-11-20T01:30:00Z|1|no recorded stop went badly
 	--file $tmp/none cart|1|cannot read
 	--file $tmp/records --boot -1 cart|2|does not go with
 	--file $tmp/records --since soon cart|2|'soon'

@@ -30,10 +30,10 @@ static const struct options_help help = {
 		"that is under way, else of the last one in the records that graced run wrote, else what a\n"
 		"stop would do to one that runs. Without a name: the stops of the last hour that did not go\n"
 		"well, the worst first; on a terminal a number tells one.\n",
-	.tail = "POD and CONTAINER are names, or what they begin with, NAMESPACE/NAME, or an id; PID is that of\n"
-		"any process that the stop concerned, or of one in the container. --last, --since and what\n"
-		"else chooses records ask for past stops alone. The exit status is 1 when nothing matches, 2\n"
-		"after wrong use.\n"
+	.tail = "POD and CONTAINER are names, or what they begin with, NAMESPACE/NAME, or an id;\n"
+		"POD/CONTAINER and NAMESPACE/POD/CONTAINER name both. PID is that of any process that the\n"
+		"stop concerned, or of one in the container. --last, --since and what else chooses records\n"
+		"ask for past stops alone. The exit status is 1 when nothing matches, 2 after wrong use.\n"
 		"\n"
 		"EXAMPLES\n"
 		"  graced why cart                            why it ended last\n"
@@ -74,7 +74,8 @@ bool why_wants(const struct why *why, const struct record *record)
 		return false;
 	if (why->pid && record->type == RECORD_STOP && has_process(&record->stop, why->pid))
 		return true;
-	return filter_matches(&why->by_pod, record) || filter_matches(&why->by_container, record);
+	return filter_matches(&why->by_pod, record) || filter_matches(&why->by_container, record) ||
+	       (*why->pod_of_both && filter_matches(&why->by_both, record));
 }
 
 /* The last ones of a name; of all others the worst, and of these the last. */
@@ -252,6 +253,21 @@ static int say_nothing(const struct search *s, const struct whynow *now)
 	return 1;
 }
 
+/* What is longer than any name is none. */
+static int take_both(struct why *w, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	int n;
+
+	if (!slash || slash == name || !slash[1])
+		return 0;
+	n = snprintf(w->pod_of_both, sizeof(w->pod_of_both), "%.*s", (int)(slash - name), name);
+	if (n < 0 || (size_t)n >= sizeof(w->pod_of_both) ||
+	    filter_names_add(&w->by_both.pods, w->pod_of_both) < 0)
+		return -EINVAL;
+	return filter_names_add(&w->by_both.containers, slash + 1);
+}
+
 static int take_name(struct why *w, const char *name)
 {
 	char *end;
@@ -262,7 +278,7 @@ static int take_name(struct why *w, const char *name)
 		return 0;
 	/* What a name leaves out as a pod it would find as a container. */
 	if (strchr(name, '!') || filter_names_add(&w->by_pod.pods, name) < 0 ||
-	    filter_names_add(&w->by_container.containers, name) < 0)
+	    filter_names_add(&w->by_container.containers, name) < 0 || take_both(w, name) < 0)
 		return say_usage("why", "'%s' is no name", name);
 	pid = strtoull(name, &end, 10);
 	w->pid = *end || pid > INT32_MAX ? 0 : (uint32_t)pid;
