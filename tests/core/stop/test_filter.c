@@ -369,6 +369,31 @@ static void test_numbers_out_of_range(void **state)
 	}
 }
 
+/* What acts on what it finds. */
+static void test_words(void **state)
+{
+	static const struct {
+		const char *name;
+		bool any, words;
+	} rows[] = {{"web", true, true},
+		    {"web-0", true, true},
+		    {"webhook", true, false},
+		    {"web_1.x", true, true},
+		    {"we", false, false}};
+
+	for (size_t i = 0; i < LEN(rows); i++)
+		for (int words = 0; words < 2; words++) {
+			const struct record record = {
+				.type = RECORD_EMPTY,
+				.empty = {.container = {.known = true, .name = rows[i].name}}};
+			struct filter filter = {.containers.words = words};
+
+			assert_int_equal(filter_names_add(&filter.containers, "web"), 0);
+			assert_int_equal(filter_matches(&filter, &record),
+					 words ? rows[i].words : rows[i].any);
+		}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -387,6 +412,7 @@ int main(void)
 		CLAIM("other records match by pod and container, the tracer's own always",
 		      test_others),
 		CLAIM("a number that is no signal matches none", test_numbers_out_of_range),
+		CLAIM("what acts on what it finds takes whole words", test_words),
 	};
 
 	return cmocka_run_group_tests_name("core/stop/filter", tests, NULL, NULL);

@@ -253,17 +253,16 @@ static int say_nothing(const struct search *s, const struct whynow *now)
 	return 1;
 }
 
-/* What is longer than any name is none. */
+/* A list, or what is longer than any name, is none. */
 static int take_both(struct why *w, const char *name)
 {
 	const char *slash = strrchr(name, '/');
-	int n;
 
-	if (!slash || slash == name || !slash[1])
+	if (!slash || slash == name || !slash[1] || strchr(name, ',') ||
+	    (size_t)(slash - name) >= sizeof(w->pod_of_both))
 		return 0;
-	n = snprintf(w->pod_of_both, sizeof(w->pod_of_both), "%.*s", (int)(slash - name), name);
-	if (n < 0 || (size_t)n >= sizeof(w->pod_of_both) ||
-	    filter_names_add(&w->by_both.pods, w->pod_of_both) < 0)
+	snprintf(w->pod_of_both, sizeof(w->pod_of_both), "%.*s", (int)(slash - name), name);
+	if (filter_names_add(&w->by_both.pods, w->pod_of_both) < 0)
 		return -EINVAL;
 	return filter_names_add(&w->by_both.containers, slash + 1);
 }

@@ -72,6 +72,9 @@ static void add_pod(void *userdata, const struct podview *pod)
 /* A line for one in no pod, whose view is filled: one in a pod is a part of the pod's line. */
 static void add_outside(struct pod_lines *t, const struct record_container *container)
 {
+	/* One whose path is not known yet may be a pod's. */
+	if (!container->known || !container->cgroup)
+		return;
 	t->record.container = *container;
 	t->record.desired_known = false;
 	pods_json(t->out, &t->record);
@@ -94,7 +97,8 @@ static void add_going(void *userdata, const struct record_stop *stop)
 {
 	const struct record_sigref *asked =
 		stop->stop_signal.known ? &stop->stop_signal : &stop->kill_signal;
-	bool timed = stop->stop_signal.known && grace_known(&stop->grace);
+	bool timed = stop->stop_signal.known && grace_known(&stop->grace) &&
+		     stop->grace.ns <= UINT64_MAX - asked->at_ns;
 	struct pod_lines *t = userdata;
 
 	if (stop->pod.known)

@@ -374,6 +374,8 @@ static bool add_target(struct run *run, const char *name)
 	size_t len = strlen(name);
 
 	*t = (struct target){.run = run, .name = name};
+	/* What is stopped is not found by a few letters. */
+	t->by_pod.pods.words = t->by_container.containers.words = true;
 	if (strchr(name, '!') || filter_names_add(&t->by_pod.pods, name) < 0 ||
 	    filter_names_add(&t->by_container.containers, name) < 0)
 		return false;

@@ -103,10 +103,10 @@ static bool name_matches(const struct called *c, enum extent extent, const char 
 	       text_matches(c->workload, EXTENT_ALL, wanted);
 }
 
-static bool is_called(const struct called *c, const struct pattern *pattern)
+static bool is_called(const struct called *c, const struct pattern *pattern, bool words)
 {
 	const char *wanted = pattern->text, *slash = c->namespace_ ? strchr(wanted, '/') : NULL;
-	enum extent extent = pattern->leaves_out ? EXTENT_WORDS : EXTENT_BEGINNING;
+	enum extent extent = pattern->leaves_out || words ? EXTENT_WORDS : EXTENT_BEGINNING;
 	size_t n = strlen(wanted);
 
 	if (c->id && n >= c->id_least && begins(c->id, wanted, n))
@@ -127,10 +127,10 @@ static bool names_match(const struct filter_names *names, const struct called *c
 		for (const char *at = names->lists[i]; at;) {
 			at = take_pattern(at, &pattern, &error);
 			assert(!error);
-			if (pattern.leaves_out && is_called(called, &pattern))
+			if (pattern.leaves_out && is_called(called, &pattern, names->words))
 				return false;
 			any |= !pattern.leaves_out;
-			wanted |= !pattern.leaves_out && is_called(called, &pattern);
+			wanted |= !pattern.leaves_out && is_called(called, &pattern, names->words);
 		}
 	}
 	return wanted || !any;

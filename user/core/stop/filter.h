@@ -15,6 +15,7 @@
 struct filter_names {
 	const char *lists[FILTER_LISTS_MAX]; /* borrowed */
 	size_t n;
+	bool words; /* a beginning ends before a character that is no letter and no digit */
 };
 
 /* Zeroed, it lets everything through but signals. */

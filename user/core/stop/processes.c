@@ -185,10 +185,11 @@ static struct process *replace(struct cgmap *map, struct stop *stop, struct proc
 	bool stopped = stop->request.seen;
 	struct process *p = stopped ? least(stop, all) : oldest(all);
 
-	if (stopped && !p->end_ns)
-		leave_out(all, &p->proc);
-	else
-		all->dropped += stopped && process_concerns(stop, p);
+	if (stopped && process_concerns(stop, p)) {
+		all->dropped += p->end_ns > 0;
+		if (!p->end_ns)
+			leave_out(all, &p->proc);
+	}
 	all->dropped_cut += process_is_cut(stop, p);
 	if (ended_before_init(stop, p) && p->end_ns > all->dropped_ns)
 		all->dropped_ns = p->end_ns;
@@ -276,7 +277,7 @@ void processes_exited(struct cgmap *map, struct stop *stop, const struct obs_exi
 
 	processes_missed(stop, exit->others_missed, at_ns);
 	if (!p) {
-		if (stop->processes && stop->exit_seen)
+		if (stop->processes && stop->exit_seen && exit->proc.pid)
 			stop->processes->dropped++;
 		return;
 	}
@@ -522,7 +523,7 @@ bool processes_left_out(const struct stop *stop)
 
 	if (stop->request.seen)
 		return all->more;
-	return all->dropped_ns && all->dropped_ns + PASS_NS >= stop->exit_ns;
+	return all->dropped_ns && all->dropped_ns + pass_ns(stop->status) >= stop->exit_ns;
 }
 
 static const struct process *parent_of(const struct processes *all, const struct process *p)

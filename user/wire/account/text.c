@@ -493,6 +493,21 @@ static void add_troubles(struct buf *out, const struct account_story *story, siz
 		buf_printf(out, " and %zu more", n - named);
 }
 
+/* What may hide behind the stops that were recorded. */
+static void add_missing(struct buf *out, const struct account_story *story)
+{
+	const struct account_partial *p = &story->partial;
+	size_t silent = 0;
+
+	for (size_t i = 0; i < story->n_pods; i++)
+		silent += story->pods[i].n == 0;
+	if (silent)
+		buf_printf(out, "; %zu pod%s no record of a stop", silent,
+			   silent == 1 ? " has" : "s have");
+	if (p->lost || p->lost_somewhere || p->dropped || p->cut || p->unreadable || p->newer)
+		buf_adds(out, "; some records are missing");
+}
+
 static void add_stopped(struct buf *out, const struct account_story *story)
 {
 	size_t n = story->n_stops, bad = 0;
@@ -500,9 +515,9 @@ static void add_stopped(struct buf *out, const struct account_story *story)
 	for (size_t i = 0; i < n; i++)
 		bad += account_badness(story->stops[i]) > 0;
 	if (n == 0) {
-		buf_adds(out, "No container's stop was recorded.");
+		buf_adds(out, "No container's stop was recorded");
 	} else if (bad == 0) {
-		buf_printf(out, "%zu container%s stopped, %s well.", n, n == 1 ? "" : "s",
+		buf_printf(out, "%zu container%s stopped, %s well", n, n == 1 ? "" : "s",
 			   n == 1 ? "and it stopped" : "all of them");
 	} else {
 		if (n == 1)
@@ -514,8 +529,9 @@ static void add_stopped(struct buf *out, const struct account_story *story)
 		add_troubles(out, story, bad);
 		if (n > bad)
 			buf_printf(out, "; %zu stopped well", n - bad);
-		buf_addc(out, '.');
 	}
+	add_missing(out, story);
+	buf_addc(out, '.');
 }
 
 /* "3s of its 1m00s" */
@@ -528,8 +544,20 @@ static void add_held(struct buf *out, const struct account_story *story)
 	account_text_duration(out, story->limit_ns);
 }
 
+/* Of pods, and others that ended after the release. */
+static uint64_t left_alone(const struct account_story *story)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < story->n_stops; i++)
+		n += story->stops[i]->left;
+	return n > story->left ? n : story->left;
+}
+
 static void add_lock_verdict(struct buf *out, const struct account_story *story)
 {
+	uint64_t left = left_alone(story);
+
 	if (!story->lock_held) {
 		buf_adds(out, "graced held no delay lock.");
 	} else if (story->cancelled_ns && !story->released_ns) {
@@ -540,11 +568,11 @@ static void add_lock_verdict(struct buf *out, const struct account_story *story)
 		buf_adds(out, "Whether the delay lock was held until all had stopped is unknown.");
 	} else {
 		buf_printf(out, "The delay lock was %s until all had stopped: ",
-			   story->left ? "not held" : "held");
+			   left ? "not held" : "held");
 		add_held(out, story);
-		if (story->left)
-			buf_printf(out, ", with %" PRIu64 " container%s left", story->left,
-				   story->left == 1 ? "" : "s");
+		if (left)
+			buf_printf(out, ", with %" PRIu64 " container%s left", left,
+				   left == 1 ? "" : "s");
 		buf_adds(out, " (");
 		add_known(out, story->reason);
 		buf_adds(out, ").");

@@ -632,11 +632,12 @@ static void lay_out(const struct grid *grid, struct grid_layout *l)
 	hand_out(grid, l, most);
 }
 
-/* A column that is never left out has its first value. */
+/* A column that is not left out for want of room has its first value. */
 static bool has_come(const struct grid *grid)
 {
 	for (size_t i = 0; i < grid->n; i++)
-		if (!grid->rank[i] && !is_shown(&grid->layout, i) && !is_empty(grid, i))
+		if ((!grid->rank[i] || !grid->view.width) && !is_shown(&grid->layout, i) &&
+		    !is_empty(grid, i))
 			return true;
 	return false;
 }
