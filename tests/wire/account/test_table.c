@@ -150,6 +150,36 @@ static void test_lock(void **state)
 	}
 }
 
+/* Beside one that stopped well. */
+static void test_missing(void **state)
+{
+	struct scene s;
+
+	make(&s, "g");
+	s.story.n_pods = 2;
+	assert_verdict(&s.story, "1 container stopped, and it stopped well; 1 pod has no record of "
+				 "a stop.");
+	s.story.n_pods = 3;
+	s.story.partial.lost = 1;
+	assert_verdict(&s.story, "1 container stopped, and it stopped well; 2 pods have no record "
+				 "of a stop; some records are missing.");
+}
+
+/* The release counted the containers of pods alone. */
+static void test_left_outside(void **state)
+{
+	_cleanup_(buf_free) struct buf out = {};
+	struct scene s;
+
+	make(&s, "gl");
+	s.story.shutdown = s.story.lock_held = true;
+	s.story.released_ns = BEGIN_NS + 3 * NS_PER_S;
+	s.story.reason = "pods-ended";
+	account_text_verdict(&out, &s.story);
+	assert_non_null(strstr(buf_str(&out), "The delay lock was not held until all had stopped: "
+					      "3s, with 1 container left (pods-ended)."));
+}
+
 static void test_unclean(void **state)
 {
 	struct scene s;
@@ -288,6 +318,8 @@ int main(void)
 		CLAIM("a verdict counts what stopped well, and names what did not, the worst first",
 		      test_stops),
 		CLAIM("a verdict says whether the lock was held until all had stopped", test_lock),
+		CLAIM("... also those in no pod", test_left_outside),
+		CLAIM("a verdict says what it does not know", test_missing),
 		CLAIM("that a boot ended unclean comes first", test_unclean),
 		CLAIM("attached-late is said once, with how many stops it is of", test_late),
 		CLAIM("a narrow terminal has what ended how, after how much of its time, and why",

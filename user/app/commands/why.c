@@ -253,7 +253,7 @@ static int say_nothing(const struct search *s, const struct whynow *now)
 	return 1;
 }
 
-/* A list, or what is longer than any name, is none. */
+/* POD/CONTAINER; a list of names, or a longer text than any name, is left to the other filters. */
 static int take_both(struct why *w, const char *name)
 {
 	const char *slash = strrchr(name, '/');

@@ -20,8 +20,8 @@ bool when_is_boot_id(const char *text);
 /* The index among n boots, the oldest first; false: there is no such. */
 bool when_boot_index(long offset, size_t n, size_t *ret);
 
-/* Logs that there is none, and returns 1. last: the id of the last one of n without dashes; NULL: n
- * is 0. */
+/* Logs that the records have no such boot, and returns 1. last: the id of the last one of n without
+ * dashes; NULL: n is 0. */
 int when_no_boot(long offset, size_t n, const char *last);
 
 #endif

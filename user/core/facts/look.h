@@ -38,7 +38,7 @@ struct obs_look {
 	/* What is behind the descriptor that it reads, writes or locks, as /proc/PID/fd has it. */
 	char file[LOOK_FILE_SIZE];
 	/* Who reads what it writes into a pipe, among the container's processes and the parent of
-	 * its init; or has the lock that it waits for; pid 0: nobody is known. */
+	 * its init; or holds the lock that it waits for. pid 0: not known. */
 	uint32_t reader_pid;
 	char reader_comm[GRACED_COMM_LEN];
 	uint32_t tracer_pid;

@@ -436,7 +436,7 @@ bool processes_passed_request(const struct stop *stop, const struct stop_signal 
 	const struct processes *all = stop->processes;
 	uint32_t pid = s->sender.proc.pid;
 
-	/* A fault, or abort(3), is nobody's request. */
+	/* Nobody asks by a fault, or by abort(3). */
 	if (!stop->request.seen || s->at_ns < stop->request.at_ns || !pid ||
 	    s->sender.relation != RELATION_SAME_CONTAINER)
 		return false;

@@ -249,7 +249,7 @@ static bool is_trouble(const struct row *row)
 	return !row->stop || account_badness(row->stop) > 0;
 }
 
-/* Of the one kind or the other. Returns how many there are. */
+/* Adds the rows of trouble, or all others, at most so many. Returns how many there are. */
 static size_t add_rows_of(struct grid *grid, const struct account_story *story, bool trouble,
 			  size_t most)
 {

@@ -12,7 +12,7 @@ struct locks_line {
 	uint32_t pid; /* who took it, or waits; 0: not known, as for locks of an open file */
 };
 
-/* Takes any bytes. False: the line is none of that table (fs/locks.c, lock_get_status()). */
+/* Reads a line as fs/locks.c, lock_get_status(), writes it. False: it is not one. */
 bool locks_parse(const char *line, struct locks_line *ret);
 
 #endif
