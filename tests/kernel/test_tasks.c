@@ -115,12 +115,14 @@ static void live_unseen(struct fixture *f, const char *name, const char *behavio
 	char exe[HIER_PATH_MAX + 16];
 	struct proc_end end;
 	struct proc proc;
+	siginfo_t info;
 
 	snprintf(ret_dir, HIER_PATH_MAX, "%.400s/%s", f->tree.root, name);
 	snprintf(exe, sizeof(exe), "%s/workload", f->tree.helpers);
 	spec.exe = exe;
 	spec.cgroups[0] = ret_dir;
 	assert_int_equal(kill(tracer_pid(f->tracer), SIGSTOP), 0);
+	assert_int_equal(waitid(P_PID, (id_t)tracer_pid(f->tracer), &info, WSTOPPED), 0);
 	assert_int_equal(hier_make(&f->tree.hier, ret_dir, false), 0);
 	assert_int_equal(proc_start(&spec, &proc), 0);
 	assert_true(proc.ready);

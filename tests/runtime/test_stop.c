@@ -252,7 +252,7 @@ static void a_runtime_that_hangs_is_overtaken(void **state)
 	assert_int_equal(cgfs_open(hier->mount, hier->unified, &cgfs), 0);
 	assert_int_equal(cgfs_id_of(cgfs, path, &id), 0);
 	client.done = 0;
-	assert_int_equal(kill(pods.containerd.pid, SIGSTOP), 0);
+	runtime_containerd_hold(&pods.containerd);
 	stop(container.id, 3600, 3);
 	for (int i = 0; i < 50; i++)
 		turn();
@@ -440,7 +440,7 @@ static void a_runtime_that_hangs_in_a_hook_is_overtaken(void **state)
 	stop_hooked(container.id, 3, 3);
 	for (uint64_t end_ns = clock_boot_ns() + PATIENCE_NS; count(path) < 2; turn())
 		assert_true(clock_boot_ns() < end_ns);
-	assert_int_equal(kill(pods.containerd.pid, SIGSTOP), 0);
+	runtime_containerd_hold(&pods.containerd);
 	await(&client.ended, 1);
 	for (int i = 0; i < 20; i++)
 		turn();
@@ -472,7 +472,7 @@ static void a_runtime_that_hangs_before_a_hook_runs_none(void **state)
 	snprintf(path, sizeof(path), "/proc/%d/root", client.init);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(root >= 0);
-	assert_int_equal(kill(pods.containerd.pid, SIGSTOP), 0);
+	runtime_containerd_hold(&pods.containerd);
 	stop_hooked(container.id, 3600, 3600);
 	await(&client.not_run, 1);
 	assert_false(is_gone(client.init));

@@ -3,10 +3,12 @@
 #include "lib/runtime/containerd.h"
 
 #include "lib/box/box.h"
+#include "lib/claim.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 static const char config[] =
 	"version = 2\n"
@@ -53,6 +55,16 @@ void runtime_containerd_kill(struct runtime_containerd *containerd)
 	if (containerd->pid > 0)
 		runtime_host_end(containerd->pid, SIGKILL);
 	containerd->pid = 0;
+}
+
+/* One thread takes the signal and stops the others; until it is scheduled they go on. */
+void runtime_containerd_hold(const struct runtime_containerd *containerd)
+{
+	siginfo_t info;
+
+	assert_int_equal(kill(containerd->pid, SIGSTOP), 0);
+	assert_int_equal(waitid(P_PID, (id_t)containerd->pid, &info, WSTOPPED), 0);
+	assert_int_equal(info.si_code, CLD_STOPPED);
 }
 
 int runtime_containerd_import(const char *namespace_, const char *archive)

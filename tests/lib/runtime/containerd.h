@@ -21,6 +21,9 @@ int runtime_containerd_start(const struct runtime_host *host, struct runtime_con
  * Nothing if it does not run. */
 void runtime_containerd_kill(struct runtime_containerd *containerd);
 
+/* Holds all its threads by SIGSTOP; when this returns, none of them runs. SIGCONT ends it. */
+void runtime_containerd_hold(const struct runtime_containerd *containerd);
+
 /* Imports an image of runtime_host_image() into a namespace ("k8s.io" is that of pods). 0 or -1. */
 int runtime_containerd_import(const char *namespace_, const char *archive);
 
