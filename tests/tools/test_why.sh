@@ -88,6 +88,26 @@ END
 ((rc == 0)) && cmp -s "$tmp/want" "$out"
 claim "a story has the sentence, what happened, and what to do" $?
 
+bad=0
+while IFS='|' read -r words want; do
+	read -ra args <<<"$words"
+	try "$graced" why --utc --file "$tmp/records" "${args[@]}"
+	[[ $(sed -n 's/^\([0-9]*\) of its earlier stops did not go well; --last \([0-9]*\) .*/\1 \2/p' "$out") == "$want" ]] &&
+		continue
+	echo "# why $words: not '$want': $(<"$out")"
+	bad=1
+done <<-'END'
+	cart|1 2
+	--last 2 cart|
+	--last 3 cart|
+	main|2 2
+	db|1 2
+	--last 2 main|1 3
+	--since 2026-11-20T03:30:00Z main|1 2
+	-o json cart|
+END
+claim "a name's earlier stops that went badly are counted, with how to see the latest" $bad
+
 try bash -c '"$1" why --file - -o json --last 2 cart <"$2"' - "$graced" "$tmp/records"
 begin() { printf '{"type":"why","schema":1,"time":"2026-11-20T0%s:00:00.000000000Z","state":"ended","id":"b/%s/1","outcome":"%s","cause":"%s","reason":null,"pod":{' "$@"; }
 ((rc == 0)) && [[ $(lines "$out") == 2 && ! -s $err ]] &&
@@ -129,6 +149,8 @@ while IFS='|' read -r words status want; do
 	bad=1
 done <<-END
 	--file $tmp/records nobody|1|no recorded stop of 'nobody'
+	--file $tmp/records 137|1|no recorded stop of pid 137; exit status 137 is SIGKILL: .* name
+	--file $tmp/records 128|1|no recorded stop of '128'
 	--file $tmp/records -n other cart|1|no recorded stop of 'cart'
 	--file $tmp/records --since 2026-11-21T00:00:00Z|1|there is no record of a stop in that time
 	--file $tmp/records --until 2026-11-20T01:30:00Z|1|no recorded stop went badly

@@ -90,8 +90,8 @@ static void a_story_has_its_parts(void **state)
 		"  +1.00s npm[1] exited with code 143\n"
 		"\n"
 		"What to do: Have each process asked, and waited for: exec the application in "
-		"place of npm and sh; a parent that stays has to pass the signal on, and to end "
-		"last. See docs/fix.md#exec-in-a-script.\n");
+		"place of what starts it (a shell, npm); a parent that stays has to pass the signal "
+		"on, and to end last. See docs/fix.md#exec-in-a-script.\n");
 }
 
 static void what_is_not_over_has_its_state(void **state)

@@ -13,6 +13,7 @@
 #include "app/log/say.h"
 #include "app/query/history.h"
 #include "base/cleanup.h"
+#include "base/signame.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
 #include "wire/json/record.h"
@@ -45,14 +46,16 @@ static const struct options_help help = {
 /* A record that was kept, by its line. */
 struct found {
 	char *line;
-	unsigned int badness;
+	unsigned int weight, badness;
 };
 
 struct search {
 	struct why why;
 	struct found *list;
-	size_t n, room; /* the oldest, or the least bad, gives way */
-	bool any;	/* stop that is chosen but for how it went */
+	size_t n, room; /* the oldest, or the one of least weight, gives way */
+	size_t matched;
+	/* Of those of a name that gave way: how many did not go well, and the last one of them. */
+	size_t earlier_bad, earlier_last;
 	int error;
 };
 
@@ -78,24 +81,33 @@ bool why_wants(const struct why *why, const struct record *record)
 	       (*why->pod_of_both && filter_matches(&why->by_both, record));
 }
 
+static void give_way(struct search *s, const struct found *found)
+{
+	if (s->why.name && found->badness) {
+		s->earlier_bad++;
+		s->earlier_last = s->matched - s->room;
+	}
+	free(found->line);
+}
+
 /* The last ones of a name; of all others the worst, and of these the last. */
 static void keep(struct search *s, const char *line, size_t len, unsigned int badness)
 {
-	struct found new = {strndup(line, len), badness};
+	struct found new = {strndup(line, len), s->why.name ? 1 : badness, badness};
 	size_t at = s->n;
 
 	if (!new.line) {
 		s->error = -ENOMEM;
 		return;
 	}
-	while (at > 0 && s->list[at - 1].badness <= badness)
+	while (at > 0 && s->list[at - 1].weight <= new.weight)
 		at--;
 	if (at == s->room) {
-		free(new.line);
+		give_way(s, &new);
 		return;
 	}
 	if (s->n == s->room)
-		free(s->list[--s->n].line);
+		give_way(s, s->list + --s->n);
 	memmove(s->list + at + 1, s->list + at, (s->n - at) * sizeof(*s->list));
 	s->list[at] = new;
 	s->n++;
@@ -108,12 +120,12 @@ static void take_record(void *userdata, const struct record *record, const char 
 
 	if (record->type != RECORD_STOP || record->stop.container.kind == CONTAINER_KIND_SANDBOX)
 		return;
-	badness = s->why.name ? 1 : record_badness(&record->stop);
+	badness = record_badness(&record->stop);
 	if (s->why.name ? !why_wants(&s->why, record)
 			: !filter_matches(&s->why.options->filter, record))
 		return;
-	s->any = true;
-	if (badness)
+	s->matched++;
+	if (badness || s->why.name)
 		keep(s, line, len, badness);
 }
 
@@ -174,6 +186,10 @@ static int print_named(const struct search *s)
 			putchar('\n');
 		r = print_story(s, s->list + i);
 	}
+	if (r >= 0 && s->earlier_bad && !s->why.options->json)
+		printf("\n%zu of its earlier stops did not go well; --last %zu also tells the latest of "
+		       "these.\n",
+		       s->earlier_bad, s->matched - s->earlier_last + 1);
 	return r;
 }
 
@@ -235,13 +251,21 @@ static bool is_past(const struct options *o)
 	return o->file || o->boot || o->since || o->until || o->count;
 }
 
+#define EXIT_SIGNALLED 128u /* and the signal: what a shell says of a process that it killed */
+
 static int say_nothing(const struct search *s, const struct whynow *now)
 {
 	const char *name = s->why.name;
+	uint32_t signal = s->why.pid - EXIT_SIGNALLED;
+	char text[SIGNAME_SIZE];
 
-	if (!name)
-		say(s->any ? "no recorded stop went badly"
-			   : "there is no record of a stop in that time");
+	if (name && signal > 0 && signal < 32)
+		say("no recorded stop of pid %s; exit status %s is %s: graced why wants the name of "
+		    "the container or its pod",
+		    name, name, signame_format(signal, text));
+	else if (!name)
+		say(s->matched ? "no recorded stop went badly"
+			       : "there is no record of a stop in that time");
 	else if (!now)
 		say("no recorded stop of '%s'", name);
 	else if (now->look < 0)

@@ -220,8 +220,8 @@ static const struct remedy remedies[] = {
 	{is_oom_unknown, "Compare the memory of the container with its limit, and with the node's.",
 	 NULL},
 	{is_cut_unasked,
-	 "Have each process asked, and waited for: exec the application in place of npm and sh; a "
-	 "parent that stays has to pass the signal on, and to end last.",
+	 "Have each process asked, and waited for: exec the application in place of what starts it (a "
+	 "shell, npm); a parent that stays has to pass the signal on, and to end last.",
 	 "exec-in-a-script"},
 	{is_cut_by_its_own,
 	 "It is the application that kills this process without asking: if that one has something to "
