@@ -56,6 +56,8 @@ done <<-END
 	504|04
 	-n shop db|05
 	cart-0/main|02
+	cart,db|05
+	side,nobody|03
 	--last 9 shop/cart-0/main|01 02
 	shop/db/main|05
 	--until 2026-11-20T02:30:00Z cart|02

@@ -247,10 +247,13 @@ static void read_comm(pid_t pid, char ret[static GRACED_COMM_LEN])
 	ret[n > 0 ? strcspn(ret, "\n") : 0] = '\0';
 }
 
+bool look_is_piped(const struct obs_look *look)
+{
+	return look->call == LOOK_CALL_WRITE && strncmp(look->file, "pipe:", 5) == 0;
+}
+
 void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
 {
-	if (look->call != LOOK_CALL_WRITE || strncmp(look->file, "pipe:", 5) != 0)
-		return;
 	for (size_t i = 0; i < n; i++) {
 		struct file_search search = {pids[i], look->file, false};
 
@@ -263,22 +266,26 @@ void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
 	}
 }
 
-/* Who took the lock that pid waits for; 0: not known. */
+/* Who took the lock that pid waits for; 0: not known, or it is in several threads for as many. */
 static uint32_t find_holder(uint32_t pid)
 {
 	_cleanup_(cleanup_fclose) FILE *file = fopen("/proc/locks", "re");
 	struct locks_line held = {}, l;
+	uint32_t holder = 0;
+	int waits = 0;
 	char line[256];
 
 	for (int i = 0; file && i < LOCKS_MAX && fgets(line, sizeof(line), file); i++) {
 		if (!locks_parse(line, &l))
 			continue;
-		if (!l.waits)
+		if (!l.waits) {
 			held = l;
-		else if (l.pid == pid && l.number == held.number)
-			return held.pid != pid ? held.pid : 0;
+		} else if (l.pid == pid && l.number == held.number) {
+			holder = held.pid;
+			waits++;
+		}
 	}
-	return 0;
+	return waits == 1 && holder != pid ? holder : 0;
 }
 
 static bool is_file(void *userdata, int files, const char *number, const char *target)
@@ -296,8 +303,6 @@ void look_holder(struct obs_look *look)
 {
 	struct file_search search = {.file = look->file};
 
-	if (look->call != LOOK_CALL_LOCK || !look->file[0])
-		return;
 	search.pid = (pid_t)find_holder(look->proc.pid);
 	if (search.pid)
 		each_file(search.pid, is_file, &search);

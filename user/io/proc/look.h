@@ -41,10 +41,12 @@ bool look_has_socket(pid_t pid);
 /* The connections that it holds, as far as its first files show. */
 void look_clients(struct look_net *net, struct obs_look *look);
 
-/* Which of these processes reads the pipe that it writes to. */
+/* Whether it waits for the reader of a pipe; and which of these processes that is. */
+bool look_is_piped(const struct obs_look *look);
 void look_reader(const pid_t *pids, size_t n, struct obs_look *look);
 
-/* Which process has the lock that it waits for, if that still has the file. */
+/* Which process has the lock that it waits for, if that still has the file; none where threads of
+ * it wait for several. */
 void look_holder(struct obs_look *look);
 
 #endif
