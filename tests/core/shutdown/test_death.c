@@ -139,40 +139,40 @@ static void check_set(struct world *w)
 		break_(w, "something may start containers");
 }
 
-static void take(void *userdata, const struct shutdown_effect *effect)
+static void take(void *userdata, const struct effect *effect)
 {
 	struct world *w = userdata;
 
 	switch (effect->type) {
-	case SHUTDOWN_SET_TAINT:
+	case EFFECT_SET_TAINT:
 		check_set(w);
 		w->set = true;
 		(*w->n_set)++;
 		break;
-	case SHUTDOWN_CLEAR_TAINT:
-	case SHUTDOWN_CORDON:
-	case SHUTDOWN_UNCORDON:
+	case EFFECT_CLEAR_TAINT:
+	case EFFECT_CORDON:
+	case EFFECT_UNCORDON:
 		if (!w->set)
 			break_(w, "what is not set is not cleared");
 		w->set = false;
 		(*w->n_cleared)++;
 		break;
-	case SHUTDOWN_WAKE_AT:
+	case EFFECT_WAKE_AT:
 		w->wake_ns = effect->at_ns;
 		break;
-	case SHUTDOWN_STOP_UNITS:
+	case EFFECT_STOP_UNITS:
 		w->units_owed = true;
 		w->units_stopped = false;
 		break;
-	case SHUTDOWN_WATCH_VOLUMES:
+	case EFFECT_WATCH_VOLUMES:
 		w->watched = true;
 		w->mounts_known = w->mounts_failed = w->kubelet_known = false;
 		memset(w->mounted, 0, sizeof(w->mounted));
 		break;
-	case SHUTDOWN_LEAVE_VOLUMES:
+	case EFFECT_LEAVE_VOLUMES:
 		w->watched = w->mounts_known = false;
 		break;
-	case SHUTDOWN_DROP_LOCK:
+	case EFFECT_DROP_LOCK:
 		w->released = true;
 		break;
 	default:

@@ -392,17 +392,17 @@ struct taken {
 	char drivers[256];
 };
 
-static void take(void *userdata, const struct shutdown_effect *effect)
+static void take(void *userdata, const struct effect *effect)
 {
 	struct taken *t = userdata;
 
-	if (effect->type != SHUTDOWN_REPORT || effect->record->what != SHUTDOWN_REPORT_RELEASED)
+	if (effect->type != EFFECT_REPORT || effect->step->what != SHUTDOWN_REPORT_RELEASED)
 		return;
-	t->n = effect->record->n_volumes;
-	t->n_listed = effect->record->n_volumes_listed;
-	t->known = effect->record->volumes_known;
+	t->n = effect->step->n_volumes;
+	t->n_listed = effect->step->n_volumes_listed;
+	t->known = effect->step->volumes_known;
 	for (size_t i = 0; i < t->n_listed && i < 4; i++) {
-		strcat(t->drivers, effect->record->volumes[i].driver);
+		strcat(t->drivers, effect->step->volumes[i].driver);
 		strcat(t->drivers, " ");
 	}
 }

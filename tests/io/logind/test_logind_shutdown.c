@@ -18,7 +18,7 @@ struct site {
 	sd_event *event;
 	struct logind *logind;
 	struct shutdown *core;
-	enum shutdown_effect_type queue[QUEUE_MAX];
+	enum effect_type queue[QUEUE_MAX];
 	size_t n;
 	bool draining;
 	uint64_t wake_ns;
@@ -31,11 +31,11 @@ static void feed_event(struct site *t, enum shutdown_event_type type)
 	step(t, &(struct shutdown_event){.type = type});
 }
 
-static void on_effect(void *userdata, const struct shutdown_effect *effect)
+static void on_effect(void *userdata, const struct effect *effect)
 {
 	struct site *t = userdata;
 
-	if (effect->type == SHUTDOWN_WAKE_AT) {
+	if (effect->type == EFFECT_WAKE_AT) {
 		t->wake_ns = effect->at_ns;
 		return;
 	}
@@ -43,23 +43,23 @@ static void on_effect(void *userdata, const struct shutdown_effect *effect)
 	t->queue[t->n++] = effect->type;
 }
 
-static void carry_out(struct site *t, enum shutdown_effect_type type)
+static void carry_out(struct site *t, enum effect_type type)
 {
 	switch (type) {
-	case SHUTDOWN_TAKE_LOCK:
+	case EFFECT_TAKE_LOCK:
 		logind_take(t->logind);
 		break;
-	case SHUTDOWN_DROP_LOCK:
+	case EFFECT_DROP_LOCK:
 		logind_drop(t->logind);
 		break;
-	case SHUTDOWN_LIST_HOLDERS:
+	case EFFECT_LIST_HOLDERS:
 		logind_list_holders(t->logind);
 		break;
-	case SHUTDOWN_FLUSH:
+	case EFFECT_FLUSH:
 		feed_event(t, SHUTDOWN_EV_FLUSHED);
 		break;
 	default:
-		assert_int_equal(type, SHUTDOWN_REPORT);
+		assert_int_equal(type, EFFECT_REPORT);
 	}
 }
 
@@ -70,7 +70,7 @@ static void step(struct site *t, const struct shutdown_event *event)
 		return;
 	t->draining = true;
 	while (t->n > 0) {
-		enum shutdown_effect_type type = t->queue[0];
+		enum effect_type type = t->queue[0];
 
 		memmove(t->queue, t->queue + 1, --t->n * sizeof(t->queue[0]));
 		carry_out(t, type);

@@ -97,7 +97,7 @@ bool managewalk_is_near_limit(const struct managewalk *w, uint64_t within_ns);
 bool managewalk_is_occupied(const struct managewalk *w, unsigned int pod);
 
 /* Takes an effect, and checks it against what it may be. */
-void managewalk_take(void *userdata, const struct shutdown_effect *effect);
+void managewalk_take(void *userdata, const struct effect *effect);
 /* What must hold between any two steps. */
 void managewalk_check(struct managewalk *w);
 

@@ -248,7 +248,7 @@ void managewalk_note_asked(struct managewalk *w, struct managewalk_container *c)
 }
 
 static void check_hook(struct managewalk *w, const struct managewalk_container *c,
-		       const struct shutdown_effect *effect)
+		       const struct effect *effect)
 {
 	managewalk_must(w, !effect->hook_ns || (c->facts.hook && !c->facts.asked_ns),
 			"a hook that there is comes before the stop signal");
@@ -262,7 +262,7 @@ static void check_hook(struct managewalk *w, const struct managewalk_container *
 			"a container without a grace period runs no hook");
 }
 
-static void take_stop(struct managewalk *w, const struct shutdown_effect *effect)
+static void take_stop(struct managewalk *w, const struct effect *effect)
 {
 	struct managewalk_container *c = managed_of(w, effect->id);
 	uint64_t most_ns;
@@ -314,7 +314,7 @@ static void take_stop(struct managewalk *w, const struct shutdown_effect *effect
 	}
 }
 
-static void take_signal(struct managewalk *w, const struct shutdown_effect *effect)
+static void take_signal(struct managewalk *w, const struct effect *effect)
 {
 	struct managewalk_container *c = managed_of(w, effect->id);
 
@@ -465,58 +465,48 @@ static void take_units(struct managewalk *w, bool stop)
 	w->units_wanted = false;
 }
 
-void managewalk_take(void *userdata, const struct shutdown_effect *effect)
+void managewalk_take(void *userdata, const struct effect *effect)
 {
 	struct managewalk *w = userdata;
 
 	switch (effect->type) {
-	case SHUTDOWN_TAKE_LOCK:
+	case EFFECT_TAKE_LOCK:
 		w->asked = true;
 		break;
-	case SHUTDOWN_FLUSH:
+	case EFFECT_FLUSH:
 		w->flushing = true;
 		break;
-	case SHUTDOWN_DROP_LOCK:
+	case EFFECT_DROP_LOCK:
 		take_drop(w);
 		break;
-	case SHUTDOWN_KILL:
+	case EFFECT_KILL:
 		take_kill(w, effect->id);
 		break;
-	case SHUTDOWN_STOP:
+	case EFFECT_STOP:
 		take_stop(w, effect);
 		break;
-	case SHUTDOWN_SIGNAL:
+	case EFFECT_SIGNAL:
 		take_signal(w, effect);
 		break;
-	case SHUTDOWN_STOP_SANDBOX:
-		take_sandbox(w, effect->uid);
+	case EFFECT_STOP_SANDBOX:
+		take_sandbox(w, effect->pod_uid);
 		break;
-	case SHUTDOWN_STOP_UNITS:
-	case SHUTDOWN_START_UNITS:
-		take_units(w, effect->type == SHUTDOWN_STOP_UNITS);
+	case EFFECT_STOP_UNITS:
+	case EFFECT_START_UNITS:
+		take_units(w, effect->type == EFFECT_STOP_UNITS);
 		break;
-	case SHUTDOWN_WAKE_AT:
+	case EFFECT_WAKE_AT:
 		managewalk_must(w, !effect->at_ns || effect->at_ns > w->now_ns,
 				"it wants to be woken later, and never spins");
 		w->wake_ns = effect->at_ns;
 		break;
-	case SHUTDOWN_REPORT:
-		take_record(w, effect->record);
+	case EFFECT_REPORT:
+		take_record(w, effect->step);
 		break;
-	case SHUTDOWN_LOOK:
-	case SHUTDOWN_ASK_STATUS:
-	case SHUTDOWN_WATCH_VOLUMES:
-	case SHUTDOWN_LEAVE_VOLUMES:
-	case SHUTDOWN_WRITE_STATUS:
-	case SHUTDOWN_LEAVE_STATUS:
-	case SHUTDOWN_SET_TAINT:
-	case SHUTDOWN_CLEAR_TAINT:
-	case SHUTDOWN_CORDON:
-	case SHUTDOWN_UNCORDON:
+	case EFFECT_LIST_HOLDERS:
+		break;
+	default:
 		managewalk_must(w, false, "manage looks at nothing and waits for no status");
-		break;
-	case SHUTDOWN_LIST_HOLDERS:
-		break;
 	}
 }
 

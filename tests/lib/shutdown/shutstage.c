@@ -40,7 +40,7 @@ static void write_record(struct buf *log, const struct shutdown_record *r)
 	buf_addc(log, '\n');
 }
 
-static void note_stop(struct buf *log, const struct shutdown_effect *effect)
+static void note_stop(struct buf *log, const struct effect *effect)
 {
 	buf_printf(log, "stop %llu %llu s", (unsigned long long)effect->id,
 		   (unsigned long long)(effect->at_ns / SHUTSTAGE_S));
@@ -50,82 +50,85 @@ static void note_stop(struct buf *log, const struct shutdown_effect *effect)
 	buf_addc(log, '\n');
 }
 
-static void note_lock(struct buf *log, enum shutdown_effect_type type)
+static void note_lock(struct buf *log, enum effect_type type)
 {
-	buf_adds(log, type == SHUTDOWN_TAKE_LOCK ? "take\n"
-		      : type == SHUTDOWN_FLUSH	 ? "flush\n"
-						 : "drop\n");
+	buf_adds(log, type == EFFECT_TAKE_LOCK ? "take\n"
+		      : type == EFFECT_FLUSH   ? "flush\n"
+					       : "drop\n");
 }
 
-static void note_write(struct buf *log, const struct shutdown_effect *effect)
+static void note_write(struct buf *log, const struct effect *effect)
 {
-	if (effect->type == SHUTDOWN_WRITE_STATUS || effect->type == SHUTDOWN_LEAVE_STATUS)
-		buf_printf(log, "%s %s\n",
-			   effect->type == SHUTDOWN_WRITE_STATUS ? "write" : "leave", effect->uid);
-	else if (effect->type == SHUTDOWN_CORDON || effect->type == SHUTDOWN_UNCORDON)
-		buf_adds(log, effect->type == SHUTDOWN_CORDON ? "cordon\n" : "uncordon\n");
+	if (effect->type == EFFECT_WRITE_STATUS || effect->type == EFFECT_LEAVE_STATUS)
+		buf_printf(log, "%s %s\n", effect->type == EFFECT_WRITE_STATUS ? "write" : "leave",
+			   effect->pod_uid);
+	else if (effect->type == EFFECT_CORDON || effect->type == EFFECT_UNCORDON)
+		buf_adds(log, effect->type == EFFECT_CORDON ? "cordon\n" : "uncordon\n");
 	else
-		buf_printf(log, "%s taint\n", effect->type == SHUTDOWN_SET_TAINT ? "set" : "clear");
+		buf_printf(log, "%s taint\n", effect->type == EFFECT_SET_TAINT ? "set" : "clear");
 }
 
-static void note(void *userdata, const struct shutdown_effect *effect)
+static void note_query(struct shutstage *s, const char *uid)
+{
+	s->status_asked++;
+	s->owes = true;
+	assert_true(snprintf(s->status_of, sizeof(s->status_of), "%s", uid) > 0);
+}
+
+static void note(void *userdata, const struct effect *effect)
 {
 	struct shutstage *s = userdata;
 
 	switch (effect->type) {
-	case SHUTDOWN_TAKE_LOCK:
-	case SHUTDOWN_FLUSH:
-	case SHUTDOWN_DROP_LOCK:
+	case EFFECT_TAKE_LOCK:
+	case EFFECT_FLUSH:
+	case EFFECT_DROP_LOCK:
 		note_lock(&s->log, effect->type);
 		break;
-	case SHUTDOWN_LIST_HOLDERS:
+	case EFFECT_LIST_HOLDERS:
 		s->asks = true;
 		s->lists++;
 		break;
-	case SHUTDOWN_LOOK:
-	case SHUTDOWN_KILL:
-		buf_printf(&s->log, "%s %llu\n", effect->type == SHUTDOWN_LOOK ? "look" : "kill",
+	case EFFECT_READ_COUNTS:
+	case EFFECT_KILL:
+		buf_printf(&s->log, "%s %llu\n",
+			   effect->type == EFFECT_READ_COUNTS ? "look" : "kill",
 			   (unsigned long long)effect->id);
 		break;
-	case SHUTDOWN_STOP_UNITS:
-	case SHUTDOWN_START_UNITS:
+	case EFFECT_STOP_UNITS:
+	case EFFECT_START_UNITS:
 		buf_adds(&s->log,
-			 effect->type == SHUTDOWN_STOP_UNITS ? "stop units\n" : "start units\n");
+			 effect->type == EFFECT_STOP_UNITS ? "stop units\n" : "start units\n");
 		break;
-	case SHUTDOWN_STOP:
+	case EFFECT_STOP:
 		note_stop(&s->log, effect);
 		break;
-	case SHUTDOWN_SIGNAL:
+	case EFFECT_SIGNAL:
 		buf_printf(&s->log, "signal %llu %u\n", (unsigned long long)effect->id,
 			   effect->signal);
 		break;
-	case SHUTDOWN_STOP_SANDBOX:
-		buf_printf(&s->log, "stop sandbox %s\n", effect->uid);
+	case EFFECT_STOP_SANDBOX:
+		buf_printf(&s->log, "stop sandbox %s\n", effect->pod_uid);
 		break;
-	case SHUTDOWN_WATCH_VOLUMES:
-	case SHUTDOWN_LEAVE_VOLUMES:
-		buf_adds(&s->log, effect->type == SHUTDOWN_WATCH_VOLUMES ? "watch volumes\n"
-									 : "leave volumes\n");
+	case EFFECT_WATCH_VOLUMES:
+	case EFFECT_LEAVE_VOLUMES:
+		buf_adds(&s->log, effect->type == EFFECT_WATCH_VOLUMES ? "watch volumes\n"
+								       : "leave volumes\n");
 		break;
-	case SHUTDOWN_WRITE_STATUS:
-	case SHUTDOWN_LEAVE_STATUS:
-	case SHUTDOWN_SET_TAINT:
-	case SHUTDOWN_CLEAR_TAINT:
-	case SHUTDOWN_CORDON:
-	case SHUTDOWN_UNCORDON:
+	case EFFECT_WRITE_STATUS ... EFFECT_UNCORDON:
 		note_write(&s->log, effect);
 		break;
-	case SHUTDOWN_ASK_STATUS:
-		s->status_asked++;
-		s->owes = true;
-		assert_true(snprintf(s->status_of, sizeof(s->status_of), "%s", effect->uid) > 0);
+	case EFFECT_FIND_POD:
+		note_query(s, effect->pod_uid);
 		break;
-	case SHUTDOWN_WAKE_AT:
+	case EFFECT_WAKE_AT:
 		s->wake_ns = effect->at_ns;
 		break;
-	case SHUTDOWN_REPORT:
-		write_record(&s->log, effect->record);
+	case EFFECT_REPORT:
+		write_record(&s->log, effect->step);
 		break;
+	default:
+		fail_msg("effect %u is none of a shutdown", effect->type);
 	}
 }
 

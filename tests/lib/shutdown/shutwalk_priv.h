@@ -111,7 +111,7 @@ bool shutwalk_lives(const struct shutwalk_container *c);
 bool shutwalk_is_stopped(const struct shutwalk *w, const struct shutwalk_container *c);
 
 /* Takes an effect, and holds it against what it may be. */
-void shutwalk_take(void *userdata, const struct shutdown_effect *effect);
+void shutwalk_take(void *userdata, const struct effect *effect);
 /* What must hold between any two steps. */
 void shutwalk_check(struct shutwalk *w);
 

@@ -316,61 +316,50 @@ static void take_ask(struct shutwalk *w, const char *uid)
 		w->sources[w->pods[i].facts.is_static].owed_ns = w->seen_ns;
 }
 
-void shutwalk_take(void *userdata, const struct shutdown_effect *effect)
+void shutwalk_take(void *userdata, const struct effect *effect)
 {
 	struct shutwalk *w = userdata;
 
 	w->effects++;
 	switch (effect->type) {
-	case SHUTDOWN_TAKE_LOCK:
+	case EFFECT_TAKE_LOCK:
 		must(w, !w->lock && !w->on, "a lock is asked for when there is none to hold");
 		w->asked = true;
 		break;
-	case SHUTDOWN_FLUSH:
+	case EFFECT_FLUSH:
 		w->flushing = true;
 		break;
-	case SHUTDOWN_DROP_LOCK:
+	case EFFECT_DROP_LOCK:
 		take_drop(w);
 		break;
-	case SHUTDOWN_LIST_HOLDERS:
+	case EFFECT_LIST_HOLDERS:
 		w->listing = true;
 		break;
-	case SHUTDOWN_LOOK:
+	case EFFECT_READ_COUNTS:
 		take_look(w, effect->id);
 		break;
-	case SHUTDOWN_KILL:
+	case EFFECT_KILL:
 		take_kill(w, effect->id);
 		break;
-	case SHUTDOWN_ASK_STATUS:
-		take_ask(w, effect->uid);
+	case EFFECT_FIND_POD:
+		take_ask(w, effect->pod_uid);
 		break;
-	case SHUTDOWN_WAKE_AT:
+	case EFFECT_WAKE_AT:
 		must(w, !effect->at_ns || effect->at_ns > w->seen_ns,
 		     "it wants to be woken later, and never spins");
 		w->wake_ns = effect->at_ns;
 		break;
-	case SHUTDOWN_REPORT:
-		take_record(w, effect->record);
+	case EFFECT_REPORT:
+		take_record(w, effect->step);
 		break;
-	case SHUTDOWN_STOP_UNITS:
-	case SHUTDOWN_START_UNITS:
-	case SHUTDOWN_STOP:
-	case SHUTDOWN_SIGNAL:
-	case SHUTDOWN_STOP_SANDBOX:
-		shutwalk_break(w, "who does not manage stops nothing");
+	case EFFECT_WATCH_VOLUMES:
+	case EFFECT_LEAVE_VOLUMES:
+		shutwalk_take_volumes(w, effect->type == EFFECT_WATCH_VOLUMES);
 		break;
-	case SHUTDOWN_WRITE_STATUS:
-	case SHUTDOWN_LEAVE_STATUS:
-	case SHUTDOWN_SET_TAINT:
-	case SHUTDOWN_CLEAR_TAINT:
-	case SHUTDOWN_CORDON:
-	case SHUTDOWN_UNCORDON:
-		shutwalk_break(w, "nothing is written to the API unless it is configured");
-		break;
-	case SHUTDOWN_WATCH_VOLUMES:
-	case SHUTDOWN_LEAVE_VOLUMES:
-		shutwalk_take_volumes(w, effect->type == SHUTDOWN_WATCH_VOLUMES);
-		break;
+	default:
+		shutwalk_break(w,
+			       "who does not manage stops nothing, and nothing is written to the "
+			       "API unless it is configured");
 	}
 }
 

@@ -8,7 +8,7 @@
 #ifndef APP_API_TAINT_H
 #define APP_API_TAINT_H
 
-#include "core/engine/effect.h"
+#include "core/model/effect.h"
 #include "io/api/writer.h"
 #include "wire/kubernetes/patch.h"
 

@@ -191,7 +191,7 @@ static const char *stop_error(int error)
 /* The runtime was not requested to stop it. */
 static void fail_request(struct stopper *s, const struct effect *effect, bool hooked, int error)
 {
-	char name[META_UID_MAX + 32];
+	char name[POD_UID_MAX + 32];
 
 	if (hooked) {
 		snprintf(name, sizeof(name), "container %.12s of pod %s", effect->container_id,

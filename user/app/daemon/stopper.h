@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "core/engine/effect.h"
+#include "core/model/effect.h"
 
 struct monitor;
 struct stopper;

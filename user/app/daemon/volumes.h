@@ -6,7 +6,7 @@
 #ifndef APP_DAEMON_VOLUMES_H
 #define APP_DAEMON_VOLUMES_H
 
-#include "core/engine/effect.h"
+#include "core/model/effect.h"
 #include "io/logind/logind.h"
 
 struct monitor;

@@ -4,7 +4,7 @@
 #define APP_LIVE_PROBE_H
 
 #include "app/live/feed.h"
-#include "core/engine/effect.h"
+#include "core/model/effect.h"
 
 /* Feeds OBS_PROBE. What holds an init that has exited is logged. */
 void probe_init(struct feed *feed, const struct effect *effect);

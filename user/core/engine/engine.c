@@ -610,7 +610,7 @@ static void emit_wake(struct engine *e)
 	output_effect(&e->out, &(struct effect){.type = EFFECT_WAKE_AT, .at_ns = at});
 }
 
-int engine_step(struct engine *e, const struct obs *obs, engine_effect_fn fn, void *userdata)
+int engine_step(struct engine *e, const struct obs *obs, effect_fn fn, void *userdata)
 {
 	int r;
 

@@ -6,7 +6,7 @@
 #ifndef CORE_ENGINE_ENGINE_H
 #define CORE_ENGINE_ENGINE_H
 
-#include "core/engine/effect.h"
+#include "core/model/effect.h"
 #include "core/facts/observation.h"
 #include "core/kubelet/ending.h"
 #include "core/pods/view.h"
@@ -58,7 +58,7 @@ struct engine *engine_free(struct engine *engine);
  * Takes one observation. 0, or -ENOMEM when something had to be dropped (and was counted).
  * Observations of any content and in any order are safe.
  */
-int engine_step(struct engine *engine, const struct obs *obs, engine_effect_fn fn, void *userdata);
+int engine_step(struct engine *engine, const struct obs *obs, effect_fn fn, void *userdata);
 
 /* Receives each observation in order; must not call the engine. */
 typedef void (*engine_obs_fn)(void *userdata, const struct obs *obs);

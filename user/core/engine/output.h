@@ -6,7 +6,7 @@
 #ifndef CORE_ENGINE_OUTPUT_H
 #define CORE_ENGINE_OUTPUT_H
 
-#include "core/engine/effect.h"
+#include "core/model/effect.h"
 #include "core/facts/observation.h"
 #include "core/stop/record.h"
 
@@ -52,7 +52,7 @@ typedef void (*change_fn)(void *userdata, const struct change *change);
 struct output {
 	/* The step under way. */
 	uint64_t now_ns;
-	engine_effect_fn fn;
+	effect_fn fn;
 	void *userdata;
 
 	change_fn on_change;

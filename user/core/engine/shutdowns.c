@@ -119,32 +119,29 @@ static void status_answered(struct shutdowns *s, const char *uid)
 
 /* --- the sequencer --------------------------------------------------------------------------- */
 
-/* What an edge needs to find the container besides its cgroup. */
-static void act(struct shutdowns *s, enum effect_type type, const struct shutdown_effect *from)
+static void name_container(const struct shutdowns *s, const struct cgnode *node, struct effect *e)
 {
-	struct cgnode *node = from->id ? cgmap_get(s->map, from->id) : NULL;
-	struct effect effect = {
-		.type = type, .id = from->id, .at_ns = from->at_ns, .signal = from->signal};
+	snprintf(e->container_id, sizeof(e->container_id), "%s", node->ident.container_id);
+	e->runtime = podtab_runtime(names_container(s->names, node), node->ident.runtime);
+}
 
-	if (node && (type == EFFECT_STOP || type == EFFECT_SIGNAL)) {
-		const struct stop *stop = stop_in(node);
+/* What an edge needs to find the container besides its cgroup. */
+static void act(struct shutdowns *s, const struct effect *wanted)
+{
+	struct cgnode *node = wanted->id ? cgmap_get(s->map, wanted->id) : NULL;
+	struct stop *stop = node ? stop_in(node) : NULL;
+	struct effect effect = *wanted;
 
-		snprintf(effect.container_id, sizeof(effect.container_id), "%s",
-			 node->ident.container_id);
-		snprintf(effect.pod_uid, sizeof(effect.pod_uid), "%s",
-			 node->pod ? node->pod->uid : "");
-		effect.runtime =
-			podtab_runtime(names_container(s->names, node), node->ident.runtime);
-		effect.hook_ns = from->hook_ns;
+	if (node && (effect.type == EFFECT_STOP || effect.type == EFFECT_SIGNAL)) {
+		name_container(s, node, &effect);
+		strcpy(effect.pod_uid, node->pod ? node->pod->uid : "");
 		effect.pid = stop ? stop->init.pid : 0;
 		effect.start_ns = stop ? stop->init.start_ns : 0;
 	}
-	if (node && from->deaf && stop_in(node))
-		stop_in(node)->hearing |= STOP_DEAF_GRACE;
+	if (stop && effect.deaf)
+		stop->hearing |= STOP_DEAF_GRACE;
 	if (node)
 		output_changed(s->out, node);
-	if (from->uid)
-		snprintf(effect.pod_uid, sizeof(effect.pod_uid), "%s", from->uid);
 	output_effect(s->out, &effect);
 }
 
@@ -155,61 +152,37 @@ static bool is_sandbox(const struct shutdowns *s, const struct cgnode *node)
 	       (node->ident.kind == CGPATH_SANDBOX || sandbox_of(s->names, node) == SANDBOX_KNOWN);
 }
 
-static void stop_sandbox(struct shutdowns *s, const char *uid)
+static void stop_sandbox(struct shutdowns *s, const struct effect *wanted)
 {
-	const struct pod *pod = cgmap_pod(s->map, uid);
-	struct effect effect = {.type = EFFECT_STOP_SANDBOX};
+	const struct pod *pod = cgmap_pod(s->map, wanted->pod_uid);
 	const struct cgnode *node, *sandbox = NULL;
+	struct effect effect = *wanted;
 
-	snprintf(effect.pod_uid, sizeof(effect.pod_uid), "%s", uid);
 	if (pod)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
 			if (is_sandbox(s, node) && (!sandbox || node->populated))
 				sandbox = node;
 	if (sandbox) {
 		effect.id = sandbox->id;
-		snprintf(effect.container_id, sizeof(effect.container_id), "%s",
-			 sandbox->ident.container_id);
-		effect.runtime =
-			podtab_runtime(names_container(s->names, sandbox), sandbox->ident.runtime);
+		name_container(s, sandbox, &effect);
 	}
 	output_effect(s->out, &effect);
 }
 
-static void on_effect(void *userdata, const struct shutdown_effect *effect)
+static void on_effect(void *userdata, const struct effect *effect)
 {
-	static const enum effect_type types[] = {
-		[SHUTDOWN_TAKE_LOCK] = EFFECT_TAKE_LOCK,
-		[SHUTDOWN_FLUSH] = EFFECT_FLUSH,
-		[SHUTDOWN_DROP_LOCK] = EFFECT_DROP_LOCK,
-		[SHUTDOWN_LIST_HOLDERS] = EFFECT_LIST_HOLDERS,
-		[SHUTDOWN_LOOK] = EFFECT_READ_COUNTS,
-		[SHUTDOWN_KILL] = EFFECT_KILL,
-		[SHUTDOWN_STOP_UNITS] = EFFECT_STOP_UNITS,
-		[SHUTDOWN_START_UNITS] = EFFECT_START_UNITS,
-		[SHUTDOWN_STOP] = EFFECT_STOP,
-		[SHUTDOWN_SIGNAL] = EFFECT_SIGNAL,
-		[SHUTDOWN_WATCH_VOLUMES] = EFFECT_WATCH_VOLUMES,
-		[SHUTDOWN_LEAVE_VOLUMES] = EFFECT_LEAVE_VOLUMES,
-		[SHUTDOWN_WRITE_STATUS] = EFFECT_WRITE_STATUS,
-		[SHUTDOWN_LEAVE_STATUS] = EFFECT_LEAVE_STATUS,
-		[SHUTDOWN_SET_TAINT] = EFFECT_SET_TAINT,
-		[SHUTDOWN_CLEAR_TAINT] = EFFECT_CLEAR_TAINT,
-		[SHUTDOWN_CORDON] = EFFECT_CORDON,
-		[SHUTDOWN_UNCORDON] = EFFECT_UNCORDON,
-	};
 	struct shutdowns *s = userdata;
 
-	if (effect->type == SHUTDOWN_WAKE_AT)
+	if (effect->type == EFFECT_WAKE_AT)
 		s->wake_ns = effect->at_ns;
-	else if (effect->type == SHUTDOWN_REPORT)
-		report(s, effect->record);
-	else if (effect->type == SHUTDOWN_ASK_STATUS)
-		ask_status(s, effect->uid);
-	else if (effect->type == SHUTDOWN_STOP_SANDBOX)
-		stop_sandbox(s, effect->uid);
+	else if (effect->type == EFFECT_REPORT)
+		report(s, effect->step);
+	else if (effect->type == EFFECT_FIND_POD)
+		ask_status(s, effect->pod_uid);
+	else if (effect->type == EFFECT_STOP_SANDBOX)
+		stop_sandbox(s, effect);
 	else
-		act(s, types[effect->type], effect);
+		act(s, effect);
 }
 
 /* --- what the next engine has to know -------------------------------------------------------- */

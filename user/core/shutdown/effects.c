@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What leaves core/shutdown: effects, records, and the wish to be woken; and by when. */
+#include <string.h>
+
 #include "base/time.h"
 #include "core/pods/kill_grace.h"
 #include "core/shutdown/priv.h"
 
-void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns)
+void shutdown_do(struct shutdown *sd, enum effect_type type, uint64_t id, uint64_t at_ns)
 {
-	const struct shutdown_effect effect = {.type = type, .id = id, .at_ns = at_ns};
+	const struct effect effect = {.type = type, .id = id, .at_ns = at_ns};
 
+	sd->config.effect(sd->config.userdata, &effect);
+}
+
+void shutdown_do_pod(struct shutdown *sd, enum effect_type type, const char *uid, uint64_t at_ns)
+{
+	struct effect effect = {.type = type, .at_ns = at_ns};
+
+	strcpy(effect.pod_uid, uid);
 	sd->config.effect(sd->config.userdata, &effect);
 }
 
@@ -30,7 +40,7 @@ struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_report
 
 void shutdown_report(struct shutdown *sd, const struct shutdown_record *record)
 {
-	const struct shutdown_effect effect = {.type = SHUTDOWN_REPORT, .record = record};
+	const struct effect effect = {.type = EFFECT_REPORT, .step = record};
 
 	sd->config.effect(sd->config.userdata, &effect);
 }
@@ -135,8 +145,7 @@ void shutdown_want_counted(struct shutdown *sd, uint64_t at_ns)
 
 void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec, bool deaf)
 {
-	const struct shutdown_effect effect = {
-		.type = SHUTDOWN_KILL, .id = rec->facts.id, .deaf = deaf};
+	const struct effect effect = {.type = EFFECT_KILL, .id = rec->facts.id, .deaf = deaf};
 
 	rec->killed_ns = sd->now_ns;
 	sd->config.effect(sd->config.userdata, &effect);

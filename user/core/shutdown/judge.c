@@ -18,9 +18,7 @@ static void ask_all(struct shutdown *sd)
 		pod->asked = true;
 		if (!source->owed_ns)
 			source->owed_ns = shutdown_counted(sd);
-		sd->config.effect(sd->config.userdata,
-				  &(struct shutdown_effect){.type = SHUTDOWN_ASK_STATUS,
-							    .uid = pod->uid});
+		shutdown_do_pod(sd, EFFECT_FIND_POD, pod->uid, 0);
 	}
 	sd->survey.pods_unasked = 0;
 }
@@ -133,7 +131,7 @@ static void judge_tick(struct shutdown *sd)
 		if (!sd->holders.asked)
 			sd->holders.asked_ns = sd->now_ns;
 		sd->holders.asked = true;
-		shutdown_do(sd, SHUTDOWN_LIST_HOLDERS, 0, 0);
+		shutdown_do(sd, EFFECT_LIST_HOLDERS, 0, 0);
 	}
 	shutdown_want(sd, next_question(sd));
 }
@@ -289,7 +287,7 @@ static bool deaf_grace_expired(struct shutdown *sd, struct shutdown_container_re
 		return true;
 	if (!rec->look_ns || past(rec->look_ns, sd->now_ns) >= SHUTDOWN_LOOK_NS) {
 		rec->look_ns = sd->now_ns;
-		shutdown_do(sd, SHUTDOWN_LOOK, rec->facts.id, 0);
+		shutdown_do(sd, EFFECT_READ_COUNTS, rec->facts.id, 0);
 	}
 	shutdown_want(sd, shutdown_sum(rec->look_ns, SHUTDOWN_LOOK_NS));
 	return false;

@@ -23,7 +23,7 @@ static void stop_units(struct shutdown *sd)
 	d->units_ns = sd->now_ns;
 	d->units_sure = false;
 	d->units_owed++;
-	shutdown_do(sd, SHUTDOWN_STOP_UNITS, 0, 0);
+	shutdown_do(sd, EFFECT_STOP_UNITS, 0, 0);
 }
 
 /* What would restart a container is stopped first. True: the groups may begin. */
@@ -60,7 +60,7 @@ void shutdown_units_stopped(struct shutdown *sd, bool failed)
 void shutdown_drive_cancel(struct shutdown *sd)
 {
 	if (sd->drive.stage != SHUTDOWN_DRIVE_IDLE)
-		shutdown_do(sd, SHUTDOWN_START_UNITS, 0, 0);
+		shutdown_do(sd, EFFECT_START_UNITS, 0, 0);
 	sd->drive.stage = SHUTDOWN_DRIVE_IDLE;
 	sd->drive.units_sure = false;
 }
@@ -166,7 +166,7 @@ static void give(struct shutdown *sd, struct shutdown_container_rec *rec)
 	const struct killgrace_steps steps = killgrace_steps(&kill);
 	bool outside = rec->facts.outside;
 	int64_t left_s = outside ? turn->grace_s : turn->grace_s - steps.wait_s;
-	struct shutdown_effect effect = {.type = SHUTDOWN_STOP, .id = rec->facts.id};
+	struct effect effect = {.type = EFFECT_STOP, .id = rec->facts.id};
 
 	turn->given_ns = shutdown_counted(sd);
 	turn->given_at = sd->now_ns;
@@ -252,8 +252,8 @@ void shutdown_hook_ended(struct shutdown *sd, uint64_t id)
  * runs. */
 static void send_stop(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	const struct shutdown_effect effect = {
-		.type = SHUTDOWN_SIGNAL,
+	const struct effect effect = {
+		.type = EFFECT_SIGNAL,
 		.id = rec->facts.id,
 		.signal = rec->facts.stop_signal ? rec->facts.stop_signal : SIGTERM,
 	};
@@ -416,13 +416,11 @@ static void judge_groups(struct shutdown *sd)
 
 static void stop_sandbox(struct shutdown *sd, struct shutdown_pod_rec *pod)
 {
-	const struct shutdown_effect effect = {.type = SHUTDOWN_STOP_SANDBOX, .uid = pod->uid};
-
 	pod->sandbox_given = true;
 	pod->sandbox_answered = false;
 	sd->drive.sandbox_ns = shutdown_counted(sd);
 	sd->surveyed = false;
-	sd->config.effect(sd->config.userdata, &effect);
+	shutdown_do_pod(sd, EFFECT_STOP_SANDBOX, pod->uid, 0);
 }
 
 /* Stops each pod whose last container has ended, as the kubelet's killPodWithSyncResult(). */

@@ -221,7 +221,9 @@ uint64_t shutdown_flush_end(const struct shutdown *sd);
 /* Does what the table has for the event, the state being the new one already. */
 int shutdown_advance(struct shutdown *sd, int type, const struct shutdown_event *event);
 
-void shutdown_do(struct shutdown *sd, enum shutdown_effect_type type, uint64_t id, uint64_t at_ns);
+void shutdown_do(struct shutdown *sd, enum effect_type type, uint64_t id, uint64_t at_ns);
+/* uid: of a struct shutdown_pod_rec. */
+void shutdown_do_pod(struct shutdown *sd, enum effect_type type, const char *uid, uint64_t at_ns);
 
 /* A record with its common part. */
 struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_report what);

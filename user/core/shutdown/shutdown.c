@@ -29,7 +29,7 @@ static void set_timer(struct shutdown *sd)
 	if (at_ns == sd->wake_ns)
 		return;
 	sd->wake_ns = at_ns;
-	shutdown_do(sd, SHUTDOWN_WAKE_AT, 0, at_ns);
+	shutdown_do(sd, EFFECT_WAKE_AT, 0, at_ns);
 }
 
 static void decide(struct shutdown *sd)

@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/model/effect.h"
 #include "core/pods/life.h"
 #include "core/shutdown/death.h"
 #include "core/words/words.h"
@@ -335,54 +336,6 @@ struct shutdown_record {
 	struct shutdown_statuses statuses;
 };
 
-enum shutdown_effect_type {
-	SHUTDOWN_TAKE_LOCK,    /* answer with LOCK_TAKEN or LOCK_REFUSED */
-	SHUTDOWN_FLUSH,	       /* get all records out; answer with FLUSHED */
-	SHUTDOWN_DROP_LOCK,    /* out of the fd store, then close; no answer */
-	SHUTDOWN_LIST_HOLDERS, /* answer with HOLDERS */
-	SHUTDOWN_LOOK, /* at container cgroup id, at signals to others than its init; its facts
-			  answer */
-	SHUTDOWN_KILL, /* SIGKILL to all in container cgroup id; its facts show what came of it */
-	SHUTDOWN_ASK_STATUS, /* ask how pod uid is now; POD has it; no other answer */
-	SHUTDOWN_WAKE_AT,    /* send TIMER at at_ns; replaces the earlier wish; 0 cancels it */
-	SHUTDOWN_REPORT,     /* hand record to the sinks */
-	/* Read the mounts, and follow them; answer with VOLUME and VOLUMES, and with UNMOUNTER. */
-	SHUTDOWN_WATCH_VOLUMES,
-	SHUTDOWN_LEAVE_VOLUMES, /* no longer; no answer */
-	/* SHUTDOWN_MANAGE only. */
-	SHUTDOWN_STOP_UNITS,  /* stop the units of shutdown.stopUnits; answer with UNITS_STOPPED */
-	SHUTDOWN_START_UNITS, /* start those that were stopped; no answer */
-	/* Have the runtime of container cgroup id stop it within at_ns, a duration; its facts
-	 * answer, or STOP_FAILED. Its preStop hook may be run before, for hook_ns at most; of what
-	 * it takes, whole seconds are to be subtracted as killgrace_steps() does. */
-	SHUTDOWN_STOP,
-	SHUTDOWN_SIGNAL, /* signal to the init of container cgroup id; its facts answer */
-	/* Have the runtime stop the sandbox of pod uid, in which no other process is; answer with
-	 * SANDBOX_STOPPED. */
-	SHUTDOWN_STOP_SANDBOX,
-	/* Write the last status of pod uid, which has ended, until at_ns; answer with STATUS. */
-	SHUTDOWN_WRITE_STATUS,
-	SHUTDOWN_LEAVE_STATUS, /* no more, if it is not written yet; no answer is needed */
-	SHUTDOWN_SET_TAINT,    /* the node is dead: set the taint until at_ns; answer with TAINT */
-	SHUTDOWN_CLEAR_TAINT,  /* it is not; no answer */
-	SHUTDOWN_CORDON,       /* let no pod be placed on this node; no answer */
-	SHUTDOWN_UNCORDON,
-};
-
-struct shutdown_effect {
-	enum shutdown_effect_type type;
-	uint64_t id;
-	uint64_t at_ns;
-	uint64_t hook_ns; /* STOP: what is left of its grace period; 0: no hook is to be run */
-	uint32_t signal;
-	bool deaf;	 /* KILL: for deafGrace, not for the end of its own time */
-	const char *uid; /* valid during the call, like record */
-	const struct shutdown_record *record;
-};
-
-/* Receives each effect in order, while shutdown_step() runs; must not call it. */
-typedef void (*shutdown_effect_fn)(void *userdata, const struct shutdown_effect *effect);
-
 struct shutdown_config {
 	enum shutdown_mode mode;
 	uint64_t overdue_slack_ns; /* shutdown.overdueSlack; 0 is none */
@@ -393,7 +346,7 @@ struct shutdown_config {
 	bool taint;		   /* shutdown.outOfServiceTaint */
 	bool unschedulable;	   /* api.report, in mode manage */
 	bool stops_kubelet;	   /* manage: the kubelet's unit is in shutdown.stopUnits */
-	shutdown_effect_fn effect;
+	effect_fn effect;
 	void *userdata;
 };
 

@@ -79,14 +79,6 @@ bool shutdown_status_is_owed(const struct shutdown *sd, const struct shutdown_po
 	       sd->stats.refused == 0 && !pod->written && !pod->write_failed;
 }
 
-static void do_status(struct shutdown *sd, enum shutdown_effect_type type, const char *uid)
-{
-	const struct shutdown_effect effect = {
-		.type = type, .uid = uid, .at_ns = shutdown_deadline(sd)};
-
-	sd->config.effect(sd->config.userdata, &effect);
-}
-
 static void judge_status(struct shutdown *sd, struct shutdown_pod_rec *pod)
 {
 	bool due = shutdown_status_is_owed(sd, pod) && !pod->facts.pending && is_writer(sd, pod);
@@ -97,7 +89,8 @@ static void judge_status(struct shutdown *sd, struct shutdown_pod_rec *pod)
 	sd->surveyed = false;
 	if (due && !sd->writes_ns)
 		sd->writes_ns = shutdown_counted(sd);
-	do_status(sd, due ? SHUTDOWN_WRITE_STATUS : SHUTDOWN_LEAVE_STATUS, pod->uid);
+	shutdown_do_pod(sd, due ? EFFECT_WRITE_STATUS : EFFECT_LEAVE_STATUS, pod->uid,
+			shutdown_deadline(sd));
 }
 
 void shutdown_judge_statuses(struct shutdown *sd)
@@ -212,7 +205,7 @@ void shutdown_leave_statuses(struct shutdown *sd)
 
 	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
 		if (pod->writing)
-			do_status(sd, SHUTDOWN_LEAVE_STATUS, pod->uid);
+			shutdown_do_pod(sd, EFFECT_LEAVE_STATUS, pod->uid, shutdown_deadline(sd));
 		pod->writing = false;
 	}
 }
@@ -268,7 +261,7 @@ bool shutdown_taint_holds(struct shutdown *sd)
 		return false;
 	if (!t->asked_ns) {
 		t->asked_ns = shutdown_counted(sd);
-		shutdown_do(sd, SHUTDOWN_SET_TAINT, 0, shutdown_deadline(sd));
+		shutdown_do(sd, EFFECT_SET_TAINT, 0, shutdown_deadline(sd));
 	}
 	end_ns = shutdown_sum(t->asked_ns, SHUTDOWN_WRITE_SILENT_NS);
 	if (shutdown_counted(sd) >= end_ns)
@@ -280,7 +273,7 @@ bool shutdown_taint_holds(struct shutdown *sd)
 void shutdown_clear_taint(struct shutdown *sd)
 {
 	if (sd->taint.asked_ns)
-		shutdown_do(sd, SHUTDOWN_CLEAR_TAINT, 0, 0);
+		shutdown_do(sd, EFFECT_CLEAR_TAINT, 0, 0);
 	sd->taint = (struct shutdown_taint){};
 }
 

@@ -27,7 +27,7 @@ static int unexpected(struct shutdown *sd, const struct shutdown_event *event)
 static int ask(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->retry_ns = 0;
-	shutdown_do(sd, SHUTDOWN_TAKE_LOCK, 0, 0);
+	shutdown_do(sd, EFFECT_TAKE_LOCK, 0, 0);
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static int begin(struct shutdown *sd, const struct shutdown_event *event)
 	if (event->announced.run)
 		shutdown_resume(sd, event);
 	if (sd->config.unschedulable)
-		shutdown_do(sd, SHUTDOWN_CORDON, 0, shutdown_sum(sd->now_ns, CORDON_NS));
+		shutdown_do(sd, EFFECT_CORDON, 0, shutdown_sum(sd->now_ns, CORDON_NS));
 	shutdown_report_plain(sd, SHUTDOWN_REPORT_ANNOUNCED);
 	return 0;
 }
@@ -133,7 +133,7 @@ static int over(struct shutdown *sd, const struct shutdown_event *event)
 	shutdown_leave_statuses(sd);
 	shutdown_clear_taint(sd);
 	if (sd->config.unschedulable)
-		shutdown_do(sd, SHUTDOWN_UNCORDON, 0, 0);
+		shutdown_do(sd, EFFECT_UNCORDON, 0, 0);
 	shutdown_drive_cancel(sd);
 	sd->stats.cancelled++;
 	sd->cancelled_ns = sd->now_ns;
@@ -283,7 +283,7 @@ static int flush(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->flush_ns = sd->now_ns;
 	sd->flushed = false;
-	shutdown_do(sd, SHUTDOWN_FLUSH, 0, shutdown_flush_end(sd));
+	shutdown_do(sd, EFFECT_FLUSH, 0, shutdown_flush_end(sd));
 	return 0;
 }
 
@@ -298,7 +298,7 @@ static int drop(struct shutdown *sd, const struct shutdown_event *event)
 	sd->stats.released++;
 	sd->handed_over = true;
 	sd->done_ns = shutdown_counted(sd);
-	shutdown_do(sd, SHUTDOWN_DROP_LOCK, 0, 0);
+	shutdown_do(sd, EFFECT_DROP_LOCK, 0, 0);
 	return 0;
 }
 

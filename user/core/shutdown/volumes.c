@@ -221,12 +221,12 @@ void shutdown_watch_volumes(struct shutdown *sd)
 
 	if (!wanted && v->watched) {
 		shutdown_forget_volumes(sd);
-		shutdown_do(sd, SHUTDOWN_LEAVE_VOLUMES, 0, 0);
+		shutdown_do(sd, EFFECT_LEAVE_VOLUMES, 0, 0);
 	}
 	if (wanted && !v->watched) {
 		v->watched = true;
 		v->since_ns = sd->now_ns;
-		shutdown_do(sd, SHUTDOWN_WATCH_VOLUMES, 0, 0);
+		shutdown_do(sd, EFFECT_WATCH_VOLUMES, 0, 0);
 	}
 	/* Which pod used the volume shows only while its own mount is there. */
 	if (v->watched)
