@@ -56,7 +56,7 @@ static void populate(struct shutstage *s, bool populated)
 }
 
 /* Announced at 1 s with a limit of 60; the pod web is asked at 2 s. */
-static void begin(struct shutstage *s, const char *who)
+static void announce(struct shutstage *s)
 {
 	struct shutdown_container c = shutstage_asked();
 
@@ -68,8 +68,13 @@ static void begin(struct shutstage *s, const char *who)
 	shutstage_hold(s);
 	shutstage_run(s, 1);
 	shutstage_announce(s, 60);
-	shutstage_holders(s, who);
 	assert_string_equal(shutstage_log(s), "announced\nwatch volumes\n");
+}
+
+static void begin(struct shutstage *s, const char *who)
+{
+	announce(s);
+	shutstage_holders(s, who);
 }
 
 /* The pod is empty at 5 s and its status is there, with these mounts; the kubelet has released. */
@@ -145,6 +150,52 @@ static void test_unmounter(void **state)
 	shutstage_run(&s, 8);
 	assert_string_equal(shutstage_log(&s), "");
 	shutstage_holders(&s, "other");
+	assert_string_equal(shutstage_log(&s), "released volumes-left\nflush\n");
+	shutstage_end(&s);
+}
+
+/* The pod stops at once, before logind has said who holds which lock. */
+static void end_early(struct shutstage *s)
+{
+	announce(s);
+	shutstage_pod(s, "daemon", 0, false, false);
+	mounted(s, &MOUNT);
+	all_known(s, false);
+	shutstage_run(s, 1.1);
+	populate(s, true);
+	shutstage_pod(s, "web", 0, true, true);
+	populate(s, false);
+	assert_string_equal(shutstage_log(s), "");
+}
+
+static void test_early(void **state)
+{
+	struct shutstage s;
+
+	end_early(&s);
+	shutstage_run(&s, 1.5);
+	unmounter(&s, true);
+	shutstage_holders(&s, "kubelet");
+	shutstage_holders(&s, "");
+	shutstage_run(&s, 30);
+	assert_string_equal(shutstage_log(&s), "");
+	unmounted(&s, &MOUNT);
+	assert_string_equal(shutstage_log(&s), "released pods-ended\nflush\n");
+	shutstage_end(&s);
+	end_early(&s);
+	shutstage_holders(&s, "other");
+	assert_string_equal(shutstage_log(&s), "released volumes-left\nflush\n");
+	shutstage_end(&s);
+}
+
+static void test_early_and_silent(void **state)
+{
+	struct shutstage s;
+
+	end_early(&s);
+	shutstage_run(&s, 1.999);
+	assert_string_equal(shutstage_log(&s), "");
+	shutstage_run(&s, 2);
 	assert_string_equal(shutstage_log(&s), "released volumes-left\nflush\n");
 	shutstage_end(&s);
 }
@@ -497,6 +548,8 @@ int main(void)
 		CLAIM("... while the kubelet holds its lock, or the process that held it lives",
 		      test_unmounter),
 		CLAIM("... and not at all where nothing unmounts it", test_nothing_unmounts),
+		CLAIM("until logind says who holds a lock, the kubelet may", test_early),
+		CLAIM("... for as long as logind may take to say so", test_early_and_silent),
 		CLAIM("a volume of a pod that runs on, or of one that is not known, does not hold",
 		      test_others),
 		CLAIM("a mount for the node holds after the pod's own is gone", test_of_node),

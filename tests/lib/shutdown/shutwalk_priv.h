@@ -46,6 +46,7 @@ struct shutwalk {
 	unsigned int effects; /* of this step */
 
 	bool lock, asked, flushing, listing;
+	uint64_t list_ns; /* since when it is listing */
 	bool on, released;
 	uint64_t announced_ns, limit_ns, cancelled_ns;
 	bool any_stopped;  /* in this shutdown */
@@ -108,6 +109,7 @@ void shutwalk_break(struct shutwalk *w, const char *sentence);
 
 uint64_t shutwalk_deadline(const struct shutwalk *w);
 bool shutwalk_lives(const struct shutwalk_container *c);
+bool shutwalk_kubelet_may_hold(const struct shutwalk *w);
 bool shutwalk_is_stopped(const struct shutwalk *w, const struct shutwalk_container *c);
 
 /* Takes an effect, and holds it against what it may be. */

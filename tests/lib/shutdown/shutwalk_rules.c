@@ -333,6 +333,8 @@ void shutwalk_take(void *userdata, const struct effect *effect)
 		take_drop(w);
 		break;
 	case EFFECT_LIST_HOLDERS:
+		if (!w->listing)
+			w->list_ns = w->seen_ns;
 		w->listing = true;
 		break;
 	case EFFECT_READ_COUNTS:
@@ -371,13 +373,20 @@ static void check_observe(struct shutwalk *w)
 	     "observe holds in the dark while containers are stopped alone");
 }
 
+bool shutwalk_kubelet_may_hold(const struct shutwalk *w)
+{
+	if (w->listed)
+		return w->listed_kubelet;
+	return !w->list_failed && (!w->listing || w->seen_ns < w->list_ns + SHUTDOWN_LIST_NS);
+}
+
 /* A kubelet that holds its lock is there, and it keeps the machine up. */
 static bool may_answer(const struct shutwalk *w, size_t i)
 {
 	uint64_t kubelet_ns = i == 1 ? w->kubelet_ns : 0;
 	uint64_t since_ns = w->sources[i].since_ns, owed_ns = w->sources[i].owed_ns;
 
-	if (w->listed && w->listed_kubelet)
+	if (shutwalk_kubelet_may_hold(w))
 		return true;
 	if (!w->sources[i].answers && w->seen_ns >= since_ns + SHUTDOWN_API_AWAY_NS &&
 	    w->seen_ns >= kubelet_ns + SHUTDOWN_API_AWAY_NS)

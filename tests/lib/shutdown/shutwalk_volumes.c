@@ -77,7 +77,7 @@ void shutwalk_mark_volumes(struct shutwalk *w)
 
 static bool can_unmount(const struct shutwalk *w)
 {
-	return w->volumes.lives || (w->listed && w->listed_kubelet);
+	return w->volumes.lives || shutwalk_kubelet_may_hold(w);
 }
 
 /* For a pod that was stopped while its mount was known. */

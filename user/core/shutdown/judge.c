@@ -39,6 +39,25 @@ static void ask_status(struct shutdown *sd)
 	shutdown_want(sd, sd->ask_ns);
 }
 
+/* --- other locks ---------------------------------------------------------------------------- */
+
+static uint64_t past(uint64_t since_ns, uint64_t now_ns)
+{
+	return now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
+static bool logind_is_silent(const struct shutdown *sd)
+{
+	const struct shutdown_holders *h = &sd->holders;
+
+	return h->failed || (h->asked && past(h->asked_ns, sd->now_ns) >= SHUTDOWN_LIST_NS);
+}
+
+bool shutdown_kubelet_may_hold(const struct shutdown *sd)
+{
+	return sd->holders.known ? sd->holders.kubelet : !logind_is_silent(sd);
+}
+
 /* A question that failed before the shutdown says nothing of it. A kubelet that holds its lock is
  * alive, however slow it is: its own answers may come until some time after it has released it. */
 static uint64_t away_ns(const struct shutdown *sd, const struct shutdown_source *source)
@@ -89,7 +108,7 @@ static bool status_releases(struct shutdown *sd, enum shutdown_reason *ret)
 		*ret = SHUTDOWN_API_UNREACHABLE;
 		/* While the kubelet holds its own lock the machine stays up in any case: to wait
 		 * with it costs nothing, and the source may come back. */
-		return shutdown_status_is_late(sd) || !(sd->holders.known && sd->holders.kubelet);
+		return shutdown_status_is_late(sd) || !shutdown_kubelet_may_hold(sd);
 	} else if (s->api_stopped) {
 		*ret = SHUTDOWN_API_SERVER_STOPPED;
 	} else {
@@ -107,11 +126,6 @@ static bool status_releases(struct shutdown *sd, enum shutdown_reason *ret)
 /* FNV-1a. */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 #define HASH_PRIME UINT64_C(0x100000001b3)
-
-static uint64_t past(uint64_t since_ns, uint64_t now_ns)
-{
-	return now_ns > since_ns ? now_ns - since_ns : 0;
-}
 
 /* When logind is to be asked again which locks are held: soon while that decides about the own one,
  * later while it fails or owes an answer. */
@@ -134,13 +148,6 @@ static void judge_tick(struct shutdown *sd)
 		shutdown_do(sd, EFFECT_LIST_HOLDERS, 0, 0);
 	}
 	shutdown_want(sd, next_question(sd));
-}
-
-static bool logind_is_silent(const struct shutdown *sd)
-{
-	const struct shutdown_holders *h = &sd->holders;
-
-	return h->failed || (h->asked && past(h->asked_ns, sd->now_ns) >= SHUTDOWN_LIST_NS);
 }
 
 /* The group's turn has come by the plan; the kubelet begins later, once its pod workers are done. */

@@ -271,6 +271,9 @@ static inline bool shutdown_is_managed(const struct shutdown_container_rec *rec)
 	       !rec->turn.left;
 }
 
+/* Whether the kubelet holds its lock; until logind has said so, it may. */
+bool shutdown_kubelet_may_hold(const struct shutdown *sd);
+
 /* Says what is to be done of groups, containers and the lock as things are now. */
 void shutdown_judge(struct shutdown *sd);
 

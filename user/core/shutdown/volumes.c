@@ -236,7 +236,7 @@ void shutdown_watch_volumes(struct shutdown *sd)
 /* The kubelet unmounts, also after it has released its lock. */
 static bool can_unmount(const struct shutdown *sd)
 {
-	return sd->volumes.unmounter || (sd->holders.known && sd->holders.kubelet);
+	return sd->volumes.unmounter || shutdown_kubelet_may_hold(sd);
 }
 
 static bool is_given_up(struct shutdown *sd)
