@@ -7,107 +7,10 @@
 
 #include "core/stop/keep.h"
 
-/* Beyond so many marks no list is worth it: all is written next. */
-#define NOTED_MAX 65536
-
 struct writer {
 	struct checkpoint *c;
 	struct saver to;
 };
-
-int id_list_add(struct id_list *list, uint64_t id)
-{
-	size_t room = list->room ? 2 * list->room : 16;
-	uint64_t *ids;
-
-	if (list->n == list->room) {
-		ids = reallocarray(list->ids, room, sizeof(*ids));
-		if (!ids)
-			return -ENOMEM;
-		list->ids = ids;
-		list->room = room;
-	}
-	list->ids[list->n++] = id;
-	return 0;
-}
-
-void checkpoint_mark_id(struct checkpoint *c, uint64_t id)
-{
-	struct checkpoint_marks *k = &c->marks;
-
-	if (!c->out->is_marked || k->all)
-		return;
-	if (k->cgroups.n >= NOTED_MAX || id_list_add(&k->cgroups, id) < 0)
-		k->all = true;
-}
-
-static int add_uid(struct checkpoint_marks *k, const char *uid)
-{
-	size_t room = k->room_uids ? 2 * k->room_uids : 16;
-	void *uids;
-
-	if (k->n_uids == k->room_uids) {
-		uids = reallocarray(k->uids, room, sizeof(*k->uids));
-		if (!uids)
-			return -ENOMEM;
-		k->uids = uids;
-		k->room_uids = room;
-	}
-	memcpy(k->uids[k->n_uids++], uid, sizeof(*k->uids));
-	return 0;
-}
-
-void checkpoint_mark_pod(struct checkpoint *c, struct epod *p)
-{
-	struct checkpoint_marks *k = &c->marks;
-
-	if (!c->out->is_marked || p->changed)
-		return;
-	p->changed = true;
-	if (!k->all && (k->n_uids >= NOTED_MAX || add_uid(k, p->uid) < 0))
-		k->all = true;
-}
-
-void checkpoint_mark_names(struct checkpoint *c, const char *uid)
-{
-	struct epod *p = pods_find(c->pods, uid);
-	struct pod *pod = cgmap_pod(c->map, uid);
-	struct cgnode *node;
-
-	if (p)
-		checkpoint_mark_pod(c, p);
-	else if (pod)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			if (!node->removed)
-				checkpoint_mark(c, node);
-}
-
-static void changed(struct checkpoint *c, struct cgnode *node)
-{
-	if (node->changed)
-		return;
-	node->changed = true;
-	checkpoint_mark_id(c, node->id);
-}
-
-void checkpoint_mark(struct checkpoint *c, struct cgnode *node)
-{
-	struct cgnode *other;
-	struct epod *p;
-
-	if (!c->out->is_marked || node->changed || node->kind == GRACED_WATCH_BRANCH)
-		return;
-	changed(c, node);
-	if (!node->pod)
-		return;
-	/* The pod's own cgroup is populated as its containers are. */
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
-		if (other->kind == GRACED_WATCH_POD && !other->removed)
-			changed(c, other);
-	p = pods_find(c->pods, node->pod->uid);
-	if (p)
-		checkpoint_mark_pod(c, p);
-}
 
 /* Each has the id first. What only polls or answers is marked where it is taken. */
 static const uint32_t touching = 1u << OBS_CGROUP_NEW | 1u << OBS_CGROUP_FOUND |
@@ -130,36 +33,21 @@ void checkpoint_mark_by(struct checkpoint *c, const struct obs *obs)
 {
 	struct cgnode *node;
 
-	if (!c->out->is_marked || (unsigned int)obs->type >= 32 || !(touching >> obs->type & 1))
+	if (!c->out->marks.on || (unsigned int)obs->type >= 32 || !(touching >> obs->type & 1))
 		return;
 	node = cgmap_get(c->map, obs->empty.id);
 	if (node)
-		checkpoint_mark(c, node);
+		marks_cgroup(&c->out->marks, node);
 }
 
 void checkpoint_done(struct checkpoint *c)
 {
 	resume_done(c);
-	free(c->marks.cgroups.ids);
-	free(c->marks.uids);
-	c->marks = (struct checkpoint_marks){};
-}
-
-void checkpoint_mark_all(struct checkpoint *c)
-{
-	c->marks.all = c->out->is_marked;
-}
-
-void checkpoint_mark_run(struct checkpoint *c)
-{
-	c->marks.run = c->out->is_marked;
 }
 
 bool checkpoint_has_changed(const struct checkpoint *c)
 {
-	const struct checkpoint_marks *k = &c->marks;
-
-	return !c->out->is_marked || k->all || k->run || k->cgroups.n || k->n_uids;
+	return !c->out->marks.on || marks_any(&c->out->marks);
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
@@ -248,7 +136,7 @@ static void save_run(const struct writer *k, bool all)
 {
 	struct obs obs = {.type = OBS_KEPT_RUN};
 
-	if (shutdowns_save_run(k->c->shutdowns, &obs.kept_run) || (!all && k->c->marks.run))
+	if (shutdowns_save_run(k->c->shutdowns, &obs.kept_run) || (!all && k->c->out->marks.run))
 		emit(k, &obs);
 }
 
@@ -352,7 +240,7 @@ static void save_all(const struct writer *k)
 void checkpoint_write(struct checkpoint *c, bool all,
 		      void (*fn)(void *userdata, const struct obs *obs), void *userdata)
 {
-	struct checkpoint_marks *changed = &c->marks;
+	struct marks *changed = &c->out->marks;
 	const struct writer k = {
 		.c = c,
 		.to = {is_resuming(c) ? c->resume.until_ns : c->out->now_ns, fn, userdata},
@@ -360,7 +248,7 @@ void checkpoint_write(struct checkpoint *c, bool all,
 
 	if (!all && !checkpoint_has_changed(c))
 		return;
-	all |= !c->out->is_marked || changed->all;
+	all |= !changed->on || changed->all;
 	save_head(&k, all);
 	if (all || changed->run)
 		save_run(&k, all);
@@ -373,7 +261,5 @@ void checkpoint_write(struct checkpoint *c, bool all,
 		for (size_t i = 0; i < changed->cgroups.n; i++)
 			save_id(&k, changed->cgroups.ids[i]);
 	}
-	c->out->is_marked = true;
-	changed->all = changed->run = false;
-	changed->n_uids = changed->cgroups.n = 0;
+	marks_clear(changed);
 }

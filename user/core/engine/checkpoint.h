@@ -3,9 +3,6 @@
  * The checkpoint's room: saves the state of the rooms before it for the engine of the next process,
  * and restores what an earlier engine saved.
  *
- * A change is noted by the id of its cgroup or the uid of its pod, once until it is written. So
- * however much happens in a container, it costs one mark, and one write each time.
- *
  * Restoring takes three steps: the saved state is fed first, then what exists now, and when that is
  * complete, the difference is reported. Between the two engines nothing was observed. What still
  * exists continues as it was, and its verdict has a gap. What does not exist any more has ended;
@@ -17,21 +14,6 @@
 #include "core/engine/pods.h"
 #include "core/engine/shutdowns.h"
 #include "core/engine/stops.h"
-
-/* Cgroup ids, in the order they came. */
-struct id_list {
-	uint64_t *ids;
-	size_t n, room;
-};
-
-/* What changed since it was written last. */
-struct checkpoint_marks {
-	bool all; /* more changed than could be noted */
-	bool run; /* of a shutdown */
-	struct id_list cgroups;
-	char (*uids)[META_UID_MAX]; /* of pods */
-	size_t n_uids, room_uids;
-};
 
 /* How far an engine has come that goes on where an earlier one ended. */
 enum resume_phase {
@@ -65,32 +47,18 @@ struct checkpoint {
 	struct pods *pods;
 	struct shutdowns *shutdowns;
 	struct output *out;
-	struct checkpoint_marks marks;
 	struct resume resume;
 };
 
 void checkpoint_done(struct checkpoint *c);
 
-/* What would be saved of that cgroup has changed, or of the pod that it is in. */
-void checkpoint_mark(struct checkpoint *c, struct cgnode *node);
-/* The same for the cgroup that obs is about, if obs can have changed it. */
+/* Marks the cgroup that obs is about, if obs can have changed it. */
 void checkpoint_mark_by(struct checkpoint *c, const struct obs *obs);
-void checkpoint_mark_id(struct checkpoint *c, uint64_t id);
-void checkpoint_mark_pod(struct checkpoint *c, struct epod *p);
-/* What sources provide about a pod has changed. */
-void checkpoint_mark_names(struct checkpoint *c, const char *uid);
-/* How far a shutdown is that graced drives has changed. */
-void checkpoint_mark_run(struct checkpoint *c);
-/* All that is saved from now on is of another boot than before, perhaps. */
-void checkpoint_mark_all(struct checkpoint *c);
 /* Whether checkpoint_write() would write something. */
 bool checkpoint_has_changed(const struct checkpoint *c);
 /* As engine_keep() has it. */
 void checkpoint_write(struct checkpoint *c, bool all,
 		      void (*fn)(void *userdata, const struct obs *obs), void *userdata);
-
-/* 0 or -ENOMEM. */
-int id_list_add(struct id_list *list, uint64_t id);
 
 /* --- core/engine/resume.c --- */
 

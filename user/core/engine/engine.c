@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The engine: passes each observation to the rooms, and what a room hands on to those after it. */
+/* The engine: passes each observation to the rooms. */
 #include "core/engine/engine.h"
 
 #include <errno.h>
@@ -30,56 +30,6 @@ struct engine {
 	struct obs_lost lost;
 	uint64_t containers_found;
 };
-static void on_change(void *userdata, const struct change *change)
-{
-	struct engine *e = userdata;
-
-	switch (change->type) {
-	case CHANGE_CGROUP:
-		checkpoint_mark(&e->checkpoint, change->node);
-		break;
-	case CHANGE_CGROUP_ID:
-		checkpoint_mark_id(&e->checkpoint, change->id);
-		break;
-	case CHANGE_POD_NAMES:
-		checkpoint_mark_names(&e->checkpoint, change->uid);
-		break;
-	case CHANGE_POD:
-		checkpoint_mark_pod(&e->checkpoint, change->pod);
-		break;
-	case CHANGE_INIT_ENTERED:
-		pods_entered(&e->pods, change->node);
-		break;
-	case CHANGE_INIT_SIGNALLED:
-		pods_signalled(&e->pods, change->node, change->at_ns);
-		break;
-	case CHANGE_INIT_EXITED:
-		pods_exited(&e->pods, change->node, change->at_ns);
-		break;
-	case CHANGE_CGROUP_EMPTY:
-		pods_emptied(&e->pods, change->node, change->at_ns, false);
-		break;
-	case CHANGE_VERDICT:
-		pods_judged(&e->pods, change->node, change->gaps);
-		shutdowns_judged(&e->shutdowns, change->node);
-		break;
-	case CHANGE_EXIT_NOTED:
-		pods_exit_noted(&e->pods, change->uid);
-		break;
-	case CHANGE_POD_FORGOTTEN:
-		shutdowns_forget_pod(&e->shutdowns, change->uid);
-		break;
-	case CHANGE_SHUTDOWN:
-		e->stops.given = e->shutdowns.given;
-		break;
-	case CHANGE_SHUTDOWN_BEGUN:
-		stops_renew_all(&e->stops);
-		break;
-	case CHANGE_SHUTDOWN_RUN:
-		checkpoint_mark_run(&e->checkpoint);
-		break;
-	}
-}
 
 int engine_new(const struct engine_config *config, struct engine **ret)
 {
@@ -88,8 +38,8 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	if (!e)
 		return -ENOMEM;
 	e->config = *config;
-	e->out.on_change = on_change;
-	e->out.on_change_userdata = e;
+	e->out.marks.map = &e->map;
+	e->out.marks.pods = &e->pods;
 	e->map.max_nodes = config->max_containers;
 	e->map.nested_nodes = config->nested_nodes;
 	e->map.roots = config->container_roots;
@@ -100,7 +50,9 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->stops = (struct stops){
 		.map = &e->map,
 		.names = &e->names,
+		.pods = &e->pods,
 		.out = &e->out,
+		.given = &e->shutdowns.given,
 		.pods_only = config->scope == SCOPE_PODS,
 		.all_processes = config->scope == SCOPE_ALL,
 		.assumed_grace_ns = config->assumed_grace_ns,
@@ -133,6 +85,7 @@ struct engine *engine_free(struct engine *e)
 		return NULL;
 	pods_done(&e->pods);
 	checkpoint_done(&e->checkpoint);
+	marks_done(&e->out.marks);
 	shutdowns_done(&e->shutdowns);
 	stops_done(&e->stops);
 	cgmap_done(&e->map);
@@ -297,7 +250,7 @@ static int on_attached(struct engine *e, const struct obs *obs)
 	resume_settle(&e->checkpoint);
 	e->out.attached = true;
 	/* Whatever is kept from now on is of this boot. */
-	checkpoint_mark_all(&e->checkpoint);
+	e->out.marks.all = e->out.marks.on;
 	pods_report_held(&e->pods);
 	return 0;
 }
@@ -330,10 +283,20 @@ static int on_lost(struct engine *e, const struct obs *obs)
 	return 0;
 }
 
+static void forget_pods(struct engine *e)
+{
+	const struct epod *p;
+
+	TAILQ_FOREACH(p, &e->pods.forgotten, all)
+		shutdowns_forget_pod(&e->shutdowns, p->uid);
+	pods_bury(&e->pods);
+}
+
 static int on_timer(struct engine *e, const struct obs *obs)
 {
 	stops_expire(&e->stops, obs->at_ns);
 	pods_expire(&e->pods, obs->at_ns);
+	forget_pods(e);
 	shutdowns_expire(&e->shutdowns, obs->at_ns);
 	return 0;
 }
@@ -623,6 +586,7 @@ int engine_step(struct engine *e, const struct obs *obs, effect_fn fn, void *use
 	else if (resume_is_done(&e->checkpoint) || !resume_takes(&e->checkpoint, obs, &r))
 		r = handlers[obs->type](e, obs);
 	checkpoint_mark_by(&e->checkpoint, obs);
+	forget_pods(e);
 	shutdowns_saw(&e->shutdowns, obs);
 	stops_bury(&e->stops);
 	emit_wake(e);

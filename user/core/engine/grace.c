@@ -29,7 +29,7 @@ static bool would_know(const struct stops *stops, const struct stop *stop,
 	if (grace->from == GRACE_UNIT)
 		return true;
 	if (!pod || !stop->kill.seen || !(pod->known & META_POD_DELETING) || pod->gone ||
-	    pod->state_ns < stop->kill.at_ns || !stops->given.watched)
+	    pod->state_ns < stop->kill.at_ns || !stops->given->watched)
 		return false;
 	if (grace->from == GRACE_DELETION && pod->known & META_POD_GRACE &&
 	    pod->deletion_grace_ns > pod->grace_ns)
@@ -100,14 +100,14 @@ static struct grace grace_now(const struct stops *stops, const struct stop *stop
 		return (struct grace){};
 	grace = grace_of(names_pod(stops->names, stop->node), own,
 			 names_spec(stops->names, stop->node, own), stops->assumed_grace_ns);
-	shorten(&stops->given, stop, &grace);
+	shorten(stops->given, stop, &grace);
 	grace.sure = would_know(stops, stop, &grace);
 	return observed(stops, stop, &grace);
 }
 
 void stops_take_grace(struct stops *stops, struct stop *stop)
 {
-	if (given_note(&stops->given, names_pod(stops->names, stop->node), stop))
+	if (given_note(stops->given, names_pod(stops->names, stop->node), stop))
 		output_changed(stops->out, stop->node);
 	stop->grace = grace_now(stops, stop);
 }

@@ -345,7 +345,7 @@ int names_take_pod(struct names *names, const struct meta_pod *meta, uint64_t at
 	struct podtab_pod before;
 	int r;
 
-	if (!names->out->is_marked)
+	if (!names->out->marks.on)
 		return podtab_take_pod(&names->tab, meta, at_ns);
 	memset(&before, 0, sizeof(before));
 	if (pod)
@@ -353,8 +353,7 @@ int names_take_pod(struct names *names, const struct meta_pod *meta, uint64_t at
 	r = podtab_take_pod(&names->tab, meta, at_ns);
 	pod = podtab_pod(&names->tab, meta->uid);
 	if (pod && podtab_pod_differs(&before, pod))
-		output_change(names->out,
-			      &(struct change){.type = CHANGE_POD_NAMES, .uid = meta->uid});
+		marks_names(&names->out->marks, meta->uid);
 	return r;
 }
 
@@ -392,7 +391,7 @@ int names_take_container(struct names *names, const struct meta_container *meta,
 	const struct podtab_container *c;
 	int r;
 
-	if (!names->out->is_marked)
+	if (!names->out->marks.on)
 		return podtab_take_container(&names->tab, meta, at_ns);
 	c = entry_of(names, meta);
 	memset(&before, 0, sizeof(before));

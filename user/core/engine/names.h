@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names' room: what sources provide about the cgroups of the map, and what they are asked.
- *
- * It hands on CHANGE_CGROUP and CHANGE_POD_NAMES when a source provides something new.
  */
 #ifndef CORE_ENGINE_NAMES_H
 #define CORE_ENGINE_NAMES_H

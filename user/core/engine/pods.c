@@ -28,7 +28,6 @@ static void drop_out(struct pods *pods, struct epod *p)
 	pods->name_freed |= p->is_static;
 	output_changed_pod(pods->out, p);
 	truth_leave(pods, p);
-	output_change(pods->out, &(struct change){.type = CHANGE_POD_FORGOTTEN, .uid = p->uid});
 	deadline_set(&pods->unexplained, &p->unexplained, 0);
 	map_remove(&pods->by_uid, p->key);
 	TAILQ_REMOVE(&pods->all, p, all);
@@ -42,6 +41,17 @@ void pods_init(struct pods *pods, struct cgmap *map, struct names *names, struct
 	TAILQ_INIT(&pods->all);
 	TAILQ_INIT(&pods->ready);
 	TAILQ_INIT(&pods->dead);
+	TAILQ_INIT(&pods->forgotten);
+}
+
+void pods_bury(struct pods *pods)
+{
+	struct epod *p;
+
+	while ((p = TAILQ_FIRST(&pods->forgotten))) {
+		TAILQ_REMOVE(&pods->forgotten, p, all);
+		free(p);
+	}
 }
 
 void pods_done(struct pods *pods)
@@ -52,6 +62,7 @@ void pods_done(struct pods *pods)
 		TAILQ_REMOVE(&pods->all, p, all);
 		free(p);
 	}
+	pods_bury(pods);
 	map_done(&pods->by_uid);
 	deadline_queue_done(&pods->checks);
 	deadline_queue_done(&pods->unexplained);
@@ -76,7 +87,7 @@ static int enter(struct pods *pods, struct epod *p)
 void pods_leave(struct pods *pods, struct epod *p)
 {
 	drop_out(pods, p);
-	free(p);
+	TAILQ_INSERT_TAIL(&pods->forgotten, p, all);
 }
 
 struct epod *pods_want(struct pods *pods, const char *uid, uint64_t now_ns)
@@ -491,49 +502,52 @@ static void advance_ready(struct pods *pods)
 }
 
 /* The same uid again: a static pod whose manifest came back, or one that was taken to be over. */
-static void begin_again(struct pods *pods, struct epod *p)
+static void begin_again(struct pods *pods, const struct epod *old)
 {
-	const struct epod old = *p;
+	struct epod *p = calloc(1, sizeof(*p));
 
+	if (!p) {
+		pods->stats.refused++;
+		return;
+	}
 	*p = (struct epod){
-		.qos = old.qos,
-		.is_static = old.is_static,
-		.listed = old.listed,
-		.was_listed = old.listed,
-		.unconfirmed = old.unconfirmed,
-		.reported = old.reported,
-		.published = old.published,
-		.key = old.key,
+		.qos = old->qos,
+		.is_static = old->is_static,
+		.listed = old->listed,
+		.was_listed = old->listed,
+		.unconfirmed = old->unconfirmed,
+		.reported = old->reported,
+		.published = old->published,
+		.key = old->key,
 		.first_ns = pods->out->now_ns,
 	};
-	memcpy(p->uid, old.uid, sizeof(p->uid));
+	memcpy(p->uid, old->uid, sizeof(p->uid));
 	if (enter(pods, p) < 0) {
 		free(p);
 		return;
 	}
 	pods->restarted[p->is_static]++;
-	pods_set_trigger(p, old.reborn ? POD_STARTED : POD_LISTED, pods->out->now_ns);
+	pods_set_trigger(p, old->reborn ? POD_STARTED : POD_LISTED, pods->out->now_ns);
 	pods_update(pods, p, EPOD_ANEW);
 	advance_ready(pods);
 }
 
-static void bury(struct pods *pods)
+static void part_with_dead(struct pods *pods)
 {
 	struct epod *p;
 
 	while ((p = TAILQ_FIRST(&pods->dead))) {
 		TAILQ_REMOVE(&pods->dead, p, all);
+		TAILQ_INSERT_TAIL(&pods->forgotten, p, all);
 		if (p->reborn || p->listed)
 			begin_again(pods, p);
-		else
-			free(p);
 	}
 }
 
 void pods_settle(struct pods *pods)
 {
 	advance_ready(pods);
-	bury(pods);
+	part_with_dead(pods);
 	start_waiting(pods);
 }
 

@@ -4,11 +4,12 @@
  * in its cgroups, and the discrepancies between what is reported of pods and exits and what is
  * observed.
  *
- * It hands on CHANGE_POD for the checkpoint, and CHANGE_POD_FORGOTTEN.
+ * What it forgets it leaves in the queue of those for the engine.
  */
 #ifndef CORE_ENGINE_PODS_H
 #define CORE_ENGINE_PODS_H
 
+#include <string.h>
 #include <sys/queue.h>
 
 #include "base/deadline.h"
@@ -61,7 +62,8 @@ struct pods {
 	struct map by_uid;
 	struct epod_queue all;		   /* in the order in which they were first seen */
 	struct epod_queue ready;	   /* may come to their next stage */
-	struct epod_queue dead;		   /* forgotten in this step */
+	struct epod_queue dead;		   /* their record is given up */
+	struct epod_queue forgotten;	   /* in this step; pods_bury() frees them */
 	struct deadline_queue checks;	   /* discrepancies that may have held for long enough */
 	struct deadline_queue unexplained; /* whose end the kubelet may still give a reason for */
 	bool name_freed;		   /* a static pod ended: another of its name may start */
@@ -73,9 +75,15 @@ struct pods {
 
 void pods_init(struct pods *pods, struct cgmap *map, struct names *names, struct output *out);
 void pods_done(struct pods *pods);
+void pods_bury(struct pods *pods);
 
 /* NULL: it is not followed. */
-struct epod *pods_find(const struct pods *pods, const char *uid);
+static inline struct epod *pods_find(const struct pods *pods, const char *uid)
+{
+	struct epod *p = map_get(&pods->by_uid, map_key(uid));
+
+	return p && strcmp(p->uid, uid) == 0 ? p : NULL;
+}
 /* A list of its source that was asked for after it was first seen does not have it. */
 bool pods_is_missing(const struct pods *pods, const struct epod *p);
 

@@ -8,13 +8,6 @@
 /* An API server's cache may be behind what a kubelet has. */
 #define API_LAG_NS (10 * NS_PER_S)
 
-struct epod *pods_find(const struct pods *pods, const char *uid)
-{
-	struct epod *p = map_get(&pods->by_uid, map_key(uid));
-
-	return p && strcmp(p->uid, uid) == 0 ? p : NULL;
-}
-
 void pods_set_trigger(struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
 {
 	p->trigger = trigger;

@@ -368,7 +368,7 @@ static void settle_alive(struct checkpoint *c, struct stop *stop)
 		stops_look(c->stops, stop);
 	if (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED)
 		stops_watch(c->stops, stop);
-	output_change(c->out, &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+	pods_entered(c->pods, stop->node);
 }
 
 static void settle_found(struct checkpoint *c, struct cgnode *node)

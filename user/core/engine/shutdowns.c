@@ -278,7 +278,7 @@ static void note_run(struct shutdowns *s)
 	       run.kubelet_held == was->kubelet_held;
 	s->run = run;
 	if (!same)
-		output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN_RUN});
+		s->out->marks.run = s->out->marks.on;
 }
 
 /* The sequencer has decided by all it knows. */
@@ -299,7 +299,6 @@ static void judged(struct shutdowns *s)
 		.managed = s->managed,
 		.sequencer = s->sequencer,
 	};
-	output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN});
 }
 
 static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *plan)
@@ -346,7 +345,7 @@ static int step(struct shutdowns *s, const struct shutdown_event *event)
 		drop_loaded(s);
 	judged(s);
 	if (event->type == SHUTDOWN_EV_ANNOUNCED)
-		output_change(s->out, &(struct change){.type = CHANGE_SHUTDOWN_BEGUN});
+		stops_renew_all(s->stops);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -660,9 +659,9 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs)
 	if (s->going)
 		note_changes(s, obs);
 	/* Timers report verdicts, too. */
-	if (s->going && s->has_judged)
+	if (s->going && s->stops->has_judged)
 		shutdowns_note_all(s);
-	s->has_judged = false;
+	s->stops->has_judged = false;
 	if (s->unjudged) {
 		shutdown_settle(s->sequencer, s->out->now_ns);
 		judged(s);

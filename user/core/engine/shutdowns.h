@@ -3,8 +3,6 @@
  * The shutdown's room: graced's part in a node shutdown. The sequencer (core/shutdown) receives
  * what logind says and, while a shutdown is going on, what becomes of pods and their containers;
  * what it wants becomes effects.
- *
- * It hands on CHANGE_SHUTDOWN and CHANGE_SHUTDOWN_BEGUN.
  */
 #ifndef CORE_ENGINE_SHUTDOWNS_H
 #define CORE_ENGINE_SHUTDOWNS_H
@@ -28,7 +26,7 @@ struct shutdowns_question {
 struct shutdowns {
 	struct cgmap *map;
 	struct names *names;
-	const struct stops *stops;
+	struct stops *stops;
 	const struct pods *pods;
 	struct output *out;
 
@@ -45,10 +43,9 @@ struct shutdowns {
 	bool writes;				      /* statuses of pods */
 	struct managed_rule rules[MANAGED_RULES_MAX]; /* of shutdown.managed */
 	size_t n_rules;
-	bool going;	 /* the sequencer receives facts as they change */
-	bool unjudged;	 /* it has received some and has not decided yet */
-	bool has_judged; /* a verdict was reported in this step */
-	bool resuming;	 /* a shutdown begins that an earlier engine saved */
+	bool going;    /* the sequencer receives facts as they change */
+	bool unjudged; /* it has received some and has not decided yet */
+	bool resuming; /* a shutdown begins that an earlier engine saved */
 	struct shutdowns_question questions[META_SOURCE_COUNT];
 	struct shutdown_run run; /* as it is saved */
 	/* What an earlier engine saved, until a shutdown begins or is cancelled. */
@@ -72,8 +69,6 @@ void shutdowns_forget_pod(struct shutdowns *s, const char *uid);
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns);
 /* Records of the kernel half were lost, so many in all. */
 void shutdowns_lost(struct shutdowns *s, const struct obs_lost *totals);
-/* A verdict was reported: its pod's status may be written. */
-void shutdowns_judged(struct shutdowns *s, const struct cgnode *node);
 
 /* What to save of a shutdown under way, and of the container of that cgroup, also while an earlier
  * engine's is not taken up yet. False: nothing. */

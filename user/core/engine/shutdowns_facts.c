@@ -301,11 +301,6 @@ void shutdowns_note_evidence(struct shutdowns *s)
 	shutdowns_note(s, &event);
 }
 
-void shutdowns_judged(struct shutdowns *s, const struct cgnode *node)
-{
-	s->has_judged |= node->pod != NULL;
-}
-
 void shutdowns_note_all(struct shutdowns *s)
 {
 	const struct pod *pod;

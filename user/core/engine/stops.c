@@ -24,9 +24,7 @@ static void signal_learnt(struct stops *stops, struct stop *stop, uint32_t numbe
 	if (stop->state == STOP_REQUESTED && !stop->probed)
 		stops_watch(stops, stop);
 	if (is_managed(&stop->request))
-		output_change(stops->out, &(struct change){.type = CHANGE_INIT_SIGNALLED,
-							   .node = stop->node,
-							   .at_ns = stop->request.at_ns});
+		pods_signalled(stops->pods, stop->node, stop->request.at_ns);
 }
 
 static bool is_inits(const struct stop *stop)
@@ -216,8 +214,7 @@ int stops_cgroup_known(struct stops *stops, struct cgnode *node, uint32_t kernel
 	if (!cgnode_is_container(node)) {
 		/* What was taken for a container before its path was known. */
 		if (node->stop)
-			output_change(stops->out,
-				      &(struct change){.type = CHANGE_CGROUP_ID, .id = node->id});
+			marks_id(&stops->out->marks, node->id);
 		node->stop = stop_free(stops->map, &stops->deadlines, node->stop);
 		return 0;
 	}
@@ -232,8 +229,7 @@ int stops_cgroup_known(struct stops *stops, struct cgnode *node, uint32_t kernel
 	names_ask(stops->names, node);
 	/* Its init was seen before its path was known. */
 	if (stop_is_running(node->stop) && !node->stop->kept)
-		output_change(stops->out,
-			      &(struct change){.type = CHANGE_INIT_ENTERED, .node = node});
+		pods_entered(stops->pods, node);
 	return 0;
 }
 
@@ -300,8 +296,7 @@ static void begin(struct stops *stops, struct stop *stop, const struct graced_pr
 	stop->init_unseen = unseen;
 	stops_take_grace(stops, stop);
 	stops_wake(stops, stop, 0);
-	output_change(stops->out,
-		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+	pods_entered(stops->pods, stop->node);
 	names_ask_beside(stops->names, stop->node);
 }
 
@@ -452,8 +447,7 @@ static struct stop *left_stop(struct stops *stops, const struct graced_proc *pro
 static void lives_on(struct stops *stops, struct stop *stop)
 {
 	stops_watch(stops, stop);
-	output_change(stops->out,
-		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+	pods_entered(stops->pods, stop->node);
 }
 
 static void comes_back(struct stops *stops, struct stop *stop, uint64_t at_ns)
@@ -530,9 +524,7 @@ static void noted(struct stops *stops, struct stop *stop, enum stop_note note,
 	if (!stop->probed)
 		stops_watch(stops, stop);
 	if (is_managed(opened ? &stop->request : &stop->kill))
-		output_change(stops->out, &(struct change){.type = CHANGE_INIT_SIGNALLED,
-							   .node = stop->node,
-							   .at_ns = obs->at_ns});
+		pods_signalled(stops->pods, stop->node, obs->at_ns);
 	names_ask(stops->names, stop->node);
 	if (opened && stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
 		names_ask_pod(stops->names, cgmap_pod_of(stops->map, stop->node),
@@ -643,9 +635,7 @@ int stops_on_exit(struct stops *stops, const struct obs *obs)
 	}
 	stop_exited(stop, &obs->exit, obs->at_ns);
 	processes_missed(stop, obs->exit.others_missed, obs->at_ns);
-	output_change(stops->out, &(struct change){.type = CHANGE_INIT_EXITED,
-						   .node = stop->node,
-						   .at_ns = obs->at_ns});
+	pods_exited(stops->pods, stop->node, obs->at_ns);
 	stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
 	names_ask(stops->names, stop->node);
 	names_ask_unit(stops->names, stop->node);

@@ -3,14 +3,13 @@
  * The stops' room: follows each container and service of the map from the exec of its init, through
  * signals and its exit, to its verdict; with scope all single processes, too.
  *
- * It hands on CHANGE_INIT_..., CHANGE_CGROUP_EMPTY, CHANGE_VERDICT and CHANGE_EXIT_NOTED, and for
- * the checkpoint CHANGE_CGROUP and CHANGE_CGROUP_ID.
+ * What happens to the init of a pod's container is handed on to the pods' room.
  */
 #ifndef CORE_ENGINE_STOPS_H
 #define CORE_ENGINE_STOPS_H
 
 #include "core/engine/given.h"
-#include "core/engine/names.h"
+#include "core/engine/pods.h"
 #include "core/stop/grace.h"
 #include "core/stop/stop.h"
 
@@ -30,20 +29,22 @@ struct stops_stats {
 struct stops {
 	struct cgmap *map;
 	struct names *names;
+	struct pods *pods;
 	struct output *out;
 	bool pods_only;				 /* scope pods: others are not reported */
 	bool all_processes;			 /* scope all */
 	uint64_t assumed_grace_ns, name_wait_ns; /* as in struct engine_config */
 	const char *const *helpers;		 /* likewise */
 
-	struct given given;  /* as the shutdown has it */
-	uint64_t missed_ns;  /* kernel programs were last seen not to have run; 0: never */
-	bool limited;	     /* signals to inits are limited, to stay within the budget */
-	uint64_t limited_ns; /* when that ended last; 0: never */
+	const struct given *given; /* as the shutdown has it */
+	uint64_t missed_ns;	   /* kernel programs were last seen not to have run; 0: never */
+	bool limited;		   /* signals to inits are limited, to stay within the budget */
+	uint64_t limited_ns;	   /* when that ended last; 0: never */
 
 	struct deadline_queue deadlines;
 	uint32_t n_gone;   /* stops whose cgroup is gone, and that wait */
 	struct stop *over; /* ... those of them that were reported in this step */
+	bool has_judged;   /* a verdict on a pod's container was reported in this step */
 	struct record_member members[RECORD_MEMBERS]; /* of the record under way */
 	struct map procs;		 /* scope all: stops of single processes, by pid */
 	struct deadline_queue proc_ages; /* of the last signal to each */

@@ -187,9 +187,7 @@ int stops_on_counts(struct stops *stops, const struct obs *obs)
 		probe_init(stops, stop);
 	weigh_unseen(stops, stop, obs);
 	if (!obs->counts.populated)
-		output_change(stops->out, &(struct change){.type = CHANGE_CGROUP_EMPTY,
-							   .node = node,
-							   .at_ns = obs->at_ns});
+		pods_emptied(stops->pods, node, obs->at_ns, false);
 	return 0;
 }
 
@@ -272,8 +270,7 @@ void stops_seen_there(struct stops *stops, struct stop *stop)
 	stop->probed = stop->moved = false;
 	stops_take_grace(stops, stop);
 	stops_watch(stops, stop);
-	output_change(stops->out,
-		      &(struct change){.type = CHANGE_INIT_ENTERED, .node = stop->node});
+	pods_entered(stops->pods, stop->node);
 	probe_init(stops, stop);
 }
 
@@ -289,7 +286,7 @@ static enum sandbox sandbox_of_stop(const struct stops *stops, const struct stop
  * matters no longer. */
 static bool ends_with_node(const struct stops *stops, const struct stop *stop)
 {
-	const struct given *given = &stops->given;
+	const struct given *given = stops->given;
 
 	return given->managed && given->going && stops_pod_since(stop) >= given->announced_ns;
 }
@@ -376,8 +373,7 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		.is_static = node->pod->is_static,
 		.asked = was_asked(stop),
 	};
-	output_change(stops->out,
-		      &(struct change){.type = CHANGE_EXIT_NOTED, .uid = node->ident.container_id});
+	pods_exit_noted(stops->pods, node->ident.container_id);
 	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)
 		stops_compare_exit(stops, node->ident.container_id);
 	else
@@ -407,10 +403,10 @@ void stops_publish(struct stops *stops, struct stop *stop, bool not_empty)
 	gaps = gaps_of(stops, stop, not_empty);
 	stops_report_verdict(stops, stop, gaps);
 	stops->stats.stops++;
-	if (stop->node && stop->node->stop == stop)
-		output_change(stops->out, &(struct change){.type = CHANGE_VERDICT,
-							   .node = stop->node,
-							   .gaps = gaps});
+	if (stop->node && stop->node->stop == stop) {
+		pods_judged(stops->pods, stop->node, gaps);
+		stops->has_judged |= stop->node->pod != NULL;
+	}
 	note_exit(stops, stop);
 	stops_advance(stops, stop, STOP_EV_REPORT);
 	if (stop->empty_ns) {
