@@ -167,6 +167,14 @@ circles() {
 		'there is no user/core/gone.c' "${gate[@]}" "$tree"
 	: >"$tmp/allow"
 	accepts "three that call each other pass, and one that calls them" "${gate[@]}" "$tree"
+	plant 'user/core/hook.h=typedef void (*hook_fn)(void);\nstruct hooks {\n\thook_fn hook;\n};\nextern struct hooks h;\nvoid a(void), b(void), c(void), d(void);' \
+		'user/core/a.c=#include "core/hook.h"\nstruct hooks h;\nvoid a(void) { h = (struct hooks){.hook = d,}; b(); }' \
+		'user/core/b.c=#include "core/hook.h"\nvoid b(void) { c(); }' \
+		'user/core/c.c=#include "core/hook.h"\nvoid c(void) { h.hook(); }' \
+		'user/core/d.c=#include "core/hook.h"\nvoid d(void) { a(); }'
+	compile
+	refuses "a function that is handed over counts as called" \
+		'4 files call each other in a circle, 3 is the limit:( user/core/[abcd].c){4}$' "${gate[@]}" "$tree"
 	rm "$tmp/build/user/core/c.o"
 	refuses "a source without an object is named" 'user/core/c.o' "${gate[@]}" "$tree"
 }

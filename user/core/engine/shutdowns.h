@@ -57,6 +57,13 @@ struct shutdowns {
 
 void shutdowns_done(struct shutdowns *s);
 
+/* --- core/engine/shutdowns_out.c --- */
+
+/* Takes what the sequencer wants; userdata: the room. */
+void shutdowns_take_effect(void *userdata, const struct effect *effect);
+
+/* --- core/engine/shutdowns.c --- */
+
 /* Take an observation. 0 or -ENOMEM. */
 int shutdowns_on_plan(struct shutdowns *s, const struct obs *obs);
 void shutdowns_on_rule(struct shutdowns *s, const struct obs *obs);
