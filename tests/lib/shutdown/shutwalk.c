@@ -254,6 +254,7 @@ static void announce(struct shutwalk *w)
 			w->sources[i].owed_ns = 0;
 		}
 		w->listed = w->list_failed = w->listed_kubelet = w->released = false;
+		w->list_ns = w->now_ns;
 		for (size_t i = 0; i < SHUTWALK_GROUPS; i++)
 			w->group_done[i] = false;
 		for (size_t i = 0; i < SHUTWALK_CONTAINERS; i++)

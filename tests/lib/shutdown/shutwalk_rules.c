@@ -233,6 +233,17 @@ static bool is_left(const struct shutwalk *w)
 	return false;
 }
 
+/* What logind said before says nothing of now. */
+static bool is_in_the_dark(const struct shutwalk *w)
+{
+	return w->list_failed || (w->listing && w->seen_ns >= w->list_ns + SHUTDOWN_LIST_NS);
+}
+
+bool shutwalk_kubelet_may_hold(const struct shutwalk *w)
+{
+	return w->listed ? w->listed_kubelet : !is_in_the_dark(w);
+}
+
 /* At the limit it says what is left: containers, or their status alone. */
 static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 {
@@ -243,7 +254,9 @@ static void check_reason(struct shutwalk *w, enum shutdown_reason reason)
 	if (w->config.mode == SHUTDOWN_OBSERVE) {
 		must(w, reason != SHUTDOWN_LOCKS_UNKNOWN || !is_driven(w),
 		     "in the dark observe holds while containers are stopped");
-		must(w, !limit || (living(w, false) > 0 && (!w->listed || w->n_listed > 0)),
+		must(w,
+		     !limit || (living(w, false) > 0 &&
+				(!w->listed || w->n_listed > 0 || is_in_the_dark(w))),
 		     "the limit is no reason to end what is over");
 		return;
 	}
@@ -371,13 +384,6 @@ static void check_observe(struct shutwalk *w)
 	must(w, !w->listed || w->n_listed > 0, "observe never holds alone");
 	must(w, !w->list_failed || is_driven(w),
 	     "observe holds in the dark while containers are stopped alone");
-}
-
-bool shutwalk_kubelet_may_hold(const struct shutwalk *w)
-{
-	if (w->listed)
-		return w->listed_kubelet;
-	return !w->list_failed && (!w->listing || w->seen_ns < w->list_ns + SHUTDOWN_LIST_NS);
 }
 
 /* A kubelet that holds its lock is there, and it keeps the machine up. */
