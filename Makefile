@@ -226,8 +226,7 @@ $(BUILD)/graced: $(BUILD)/user/app/main.o $(LIBS)
 
 # --- tests ------------------------------------------------------------------------------------
 
-# With the kubelet's rules that no command needs, as a model for the vectors.
-$(BUILD)/libtest.a: $(call all-objs,tests/lib tests/kubelet/model) Makefile
+$(BUILD)/libtest.a: $(call all-objs,tests/lib) Makefile
 	$(archive)
 
 $(foreach s,$(SUITES),$(eval suited-$(s) := $(patsubst $(BUILD)/tests/%,%,$(filter $(BUILD)/tests/$(s)/%,$(SUITED)))))

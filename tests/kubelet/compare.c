@@ -51,6 +51,17 @@ bool vectors_any_contains(const json_t *list, const char *part)
 	return false;
 }
 
+bool vectors_has(const json_t *list, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *entry = json_string_value(json_array_get(list, i));
+
+		if (entry && strcmp(entry, text) == 0)
+			return true;
+	}
+	return false;
+}
+
 void vectors_keep_listed(const json_t *expected, json_t *got)
 {
 	json_t *value;

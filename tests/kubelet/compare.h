@@ -34,6 +34,8 @@ bool vectors_same(const json_t *a, const json_t *b);
  * below objects and in list entries at the same place. */
 void vectors_keep_listed(const json_t *expected, json_t *got);
 
+bool vectors_has(const json_t *list, const char *text);
+
 /* For rules: whether any string of the list has PART in it. */
 bool vectors_any_contains(const json_t *list, const char *part);
 

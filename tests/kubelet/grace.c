@@ -1,50 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/pods/kill_grace, and the grace periods of core/pods/life and of the model of the pod
- * worker, from grace.json. */
+/* Drives core/pods/kill_grace, and the grace periods of core/pods/life and core/stop/grace, from
+ * grace.json. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "core/pods/kill_grace.h"
 #include "core/pods/life.h"
-#include "kubelet/model/kill_base.h"
-#include "kubelet/model/pod_worker.h"
+#include "core/stop/grace.h"
+#include "kubelet/compare.h"
 #include "kubelet/seconds.h"
 #include "kubelet/vectors.h"
 
-static json_t *write_seconds(struct pod_seconds seconds)
-{
-	return seconds.set ? json_integer(seconds.s) : json_null();
-}
-
-static int64_t life_grace(int64_t stored, struct pod_seconds deletion, struct pod_seconds spec)
-{
-	const struct podlife_update update = {.deletion_grace = deletion, .spec_grace = spec};
-	struct podlife life = {.stage = POD_STAGE_TERMINATING, .grace_s = stored};
-
-	podlife_step(&life, PODLIFE_WANTED, &update, 1);
-	return life.grace_s;
-}
-
-/* One call: stored is what the calls before have left. */
-static int effective(json_t *step, json_t *spec_json, int64_t stored, int64_t *ret_stored,
+/* One call: stored is what the calls before have left. No kill overrides it: graced kills nothing. */
+static int effective(json_t *step, json_t *spec, int64_t stored, int64_t *ret_stored,
 		     json_t **ret_got)
 {
-	struct pod_seconds deletion, override, spec;
-	bool shortened;
+	struct podlife life = {.stage = POD_STAGE_TERMINATING, .grace_s = stored};
+	struct podlife_update update = {};
 	int r;
 
+	if (json_is_integer(json_object_get(step, "override")))
+		return -EINVAL;
 	if ((r = vectors_read_seconds(json_object_get(step, "deletionGracePeriodSeconds"),
-				      &deletion)) < 0 ||
-	    (r = vectors_read_seconds(json_object_get(step, "override"), &override)) < 0 ||
-	    (r = vectors_read_seconds(spec_json, &spec)) < 0)
+				      &update.deletion_grace)) < 0 ||
+	    (r = vectors_read_seconds(spec, &update.spec_grace)) < 0)
 		return r;
-	*ret_stored = podworker_effective_grace(stored, deletion, override, spec, &shortened);
-	if (!override.set && life_grace(stored, deletion, spec) != *ret_stored)
-		return -ERANGE;
-	*ret_got =
-		json_pack("{s:I, s:b}", "grace", (json_int_t)*ret_stored, "shortened", shortened);
+	podlife_step(&life, PODLIFE_WANTED, &update, 1);
+	*ret_stored = life.grace_s;
+	*ret_got = json_pack("{s:I, s:b}", "grace", (json_int_t)life.grace_s, "shortened",
+			     stored && life.grace_s != stored);
 	return *ret_got ? 0 : -ENOMEM;
 }
 
@@ -81,41 +68,31 @@ static int run_effective_sequence(json_t *input, json_t **ret_got)
 	return *ret_got ? 0 : -ENOMEM;
 }
 
-static int run_kill_call_timeout(json_t *input, json_t **ret_got)
-{
-	struct pod_seconds override, spec;
-	json_t *override_json, *spec_json;
-
-	if (json_unpack(input, "{s:o, s:o!}", "override", &override_json, "spec", &spec_json) < 0 ||
-	    vectors_read_seconds(override_json, &override) < 0 ||
-	    vectors_read_seconds(spec_json, &spec) < 0)
-		return -EINVAL;
-	*ret_got = json_pack("{s:I, s:{s:[s, s, s], s:s}}", "timeout_s",
-			     (json_int_t)podworker_kill_timeout(override, spec), "on_timeout",
-			     "event", KILLGRACE_TIMEOUT_EVENT, KILLGRACE_TIMEOUT_REASON,
-			     KILLGRACE_TIMEOUT_MESSAGE, "error", KILLGRACE_TIMEOUT_ERROR);
-	return *ret_got ? 0 : -ENOMEM;
-}
-
 static int run_container_base(json_t *input, json_t **ret_got)
 {
-	struct pod_seconds deletion, spec, probe = {};
-	json_t *deletion_json, *spec_json, *liveness, *startup;
-	enum killgrace_why why;
-	const char *reason;
+	struct podtab_container container = {};
+	struct podtab_pod pod = {.known = META_POD_DELETING};
+	struct pod_seconds deletion, spec;
+	json_t *liveness, *startup;
+	struct grace grace;
 
-	if (json_unpack(input, "{s:o, s:o, s:o, s:o, s:s!}", "pod_deletionGracePeriodSeconds",
-			&deletion_json, "pod_terminationGracePeriodSeconds", &spec_json,
-			"livenessProbe_grace", &liveness, "startupProbe_grace", &startup, "reason",
-			&reason) < 0 ||
-	    vectors_read_seconds(deletion_json, &deletion) < 0 ||
-	    vectors_read_seconds(spec_json, &spec) < 0)
+	if (vectors_read_seconds(json_object_get(input, "pod_deletionGracePeriodSeconds"),
+				 &deletion) < 0 ||
+	    vectors_read_seconds(json_object_get(input, "pod_terminationGracePeriodSeconds"),
+				 &spec) < 0)
 		return -EINVAL;
-	why = killgrace_why_of(reason);
-	if ((why == KILLGRACE_LIVENESS_PROBE && vectors_read_seconds(liveness, &probe) < 0) ||
-	    (why == KILLGRACE_STARTUP_PROBE && vectors_read_seconds(startup, &probe) < 0))
-		return -EINVAL;
-	*ret_got = json_pack("{s:I}", "grace", (json_int_t)killgrace_base(deletion, spec, probe));
+	liveness = json_object_get(input, "livenessProbe_grace");
+	startup = json_object_get(input, "startupProbe_grace");
+	container.probe_grace = json_is_integer(liveness) || json_is_integer(startup);
+	pod.deleting = deletion.set;
+	pod.known |= deletion.set ? META_POD_DELETION_GRACE : 0;
+	pod.known |= spec.set ? META_POD_GRACE : 0;
+	pod.deletion_grace_ns = (uint64_t)deletion.s * NS_PER_S;
+	pod.grace_ns = (uint64_t)spec.s * NS_PER_S;
+	grace = grace_of(&pod, NULL, &container, 0);
+	*ret_got = grace_known(&grace)
+			   ? json_pack("{s:I}", "grace", (json_int_t)(grace.ns / NS_PER_S))
+			   : json_object();
 	return *ret_got ? 0 : -ENOMEM;
 }
 
@@ -143,41 +120,10 @@ static int run_container_kill(json_t *input, json_t **ret_got)
 	return *ret_got ? 0 : -ENOMEM;
 }
 
-static int run_eviction_override(json_t *input, json_t **ret_got)
-{
-	struct pod_seconds spec;
-	const char *trigger;
-	json_t *spec_json;
-	json_int_t max;
-	int kind;
-
-	if (json_unpack(input, "{s:s, s:I, s:o!}", "trigger", &trigger, "evictionMaxPodGracePeriod",
-			&max, "spec", &spec_json) < 0 ||
-	    vectors_read_seconds(spec_json, &spec) < 0 ||
-	    (kind = killgrace_trigger_of(trigger)) < 0)
-		return -EINVAL;
-	*ret_got = json_pack(
-		"{s:o, s:b}", "override",
-		write_seconds(killgrace_eviction((enum killgrace_trigger)kind, max, spec)),
-		"evict_flag", true);
-	return *ret_got ? 0 : -ENOMEM;
-}
-
 struct scene {
 	json_t *mains, *sidecars, *inits, *running, *exits;
 	json_t *waits; /* borrowed: what is answered */
 };
-
-static bool names(const json_t *list, const char *name)
-{
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *its = json_string_value(json_array_get(list, i));
-
-		if (its && strcmp(its, name) == 0)
-			return true;
-	}
-	return false;
-}
 
 static int read_turns(const struct scene *scene, const json_t *list, struct arena *arena,
 		      struct killgrace_turn **ret)
@@ -192,7 +138,7 @@ static int read_turns(const struct scene *scene, const json_t *list, struct aren
 		if (!name ||
 		    vectors_read_ns(json_object_get(scene->exits, name), &turns[i].exit_ns) < 0)
 			return -EINVAL;
-		turns[i].running = names(scene->running, name);
+		turns[i].running = vectors_has(scene->running, name);
 	}
 	*ret = turns;
 	return 0;
@@ -205,7 +151,7 @@ static void write_waits(const struct scene *scene, const json_t *list, const uin
 		const char *name = json_string_value(json_array_get(list, i));
 		uint64_t wait_ns = waits ? waits[i] : 0;
 
-		if (name && names(scene->running, name))
+		if (name && vectors_has(scene->running, name))
 			json_object_set_new(scene->waits, name,
 					    json_integer((json_int_t)(wait_ns / 1000000000)));
 	}
@@ -250,10 +196,8 @@ int vectors_run_grace(json_t *vector, json_t **ret_got)
 	} kinds[] = {
 		{"effective", run_effective},
 		{"effective_sequence", run_effective_sequence},
-		{"kill_call_timeout", run_kill_call_timeout},
 		{"container_base", run_container_base},
 		{"container_kill", run_container_kill},
-		{"eviction_override", run_eviction_override},
 		{"sidecar_order", run_sidecar_order},
 	};
 	const char *kind = json_string_value(json_object_get(vector, "kind"));

@@ -24,7 +24,6 @@ static const struct module {
 	vectors_run_fn run;
 	vectors_rule_fn rule; /* NULL: only the rules for all */
 } modules[] = {
-	{"cgroup_names", vectors_run_cgroup_names, NULL},
 	{"cgroup_paths", vectors_run_cgroup_paths, NULL},
 	{"conditions", vectors_run_conditions, NULL},
 	{"container_status", vectors_run_container_status, vectors_rule_container_status},

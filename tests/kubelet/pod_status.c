@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Drives core/kubelet/status from pod_status.json: what is sent to the API, how a pod's last status
- * becomes final, when its object is deleted, which ends are counted. */
+ * becomes final. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -77,89 +76,6 @@ static int run_terminate(json_t *input, json_t **ret_got)
 	return *ret_got ? 0 : -ENOMEM;
 }
 
-/* The grace period of the deletion of an object, whose precondition is the uid. */
-#define DELETE_GRACE_S 0
-
-/* Whether the kubelet deletes the API's object (tests/kubelet/README.md, "Object deletion"). */
-static bool may_delete(const struct podobj_pod *pod, bool finished)
-{
-	return pod->deleting && !pod->mirror && podobj_phase_is_terminal(pod->status.phase) &&
-	       finished;
-}
-
-static int run_can_be_deleted(json_t *input, json_t **ret_got)
-{
-	struct podobj_pod pod;
-	int deleting, mirror, finished;
-	json_t *options = json_null();
-
-	podobj_init(&pod);
-	if (json_unpack(input, "{s:b, s:b, s:s, s:b!}", "deletionTimestamp", &deleting, "mirror",
-			&mirror, "api_phase", &pod.status.phase, "pod_is_finished", &finished) < 0)
-		return -EINVAL;
-	pod.deleting = deleting;
-	pod.mirror = mirror;
-	if (may_delete(&pod, finished))
-		options = json_pack("{s:i, s:s}", "gracePeriodSeconds", DELETE_GRACE_S,
-				    "precondition", "uid");
-	*ret_got = json_pack("{s:b, s:o}", "delete", may_delete(&pod, finished), "delete_options",
-			     options);
-	return *ret_got ? 0 : -ENOMEM;
-}
-
-/* Whether a container ended of which no end was known; former may be NULL. */
-static bool has_ended(const struct podobj_status *former, const struct podobj_status *status)
-{
-	return status->state.kind == PODOBJ_TERMINATED &&
-	       (!former || former->state.kind != PODOBJ_TERMINATED);
-}
-
-static int count_ends(json_t *former, json_t *statuses, const char *type, json_t *increments)
-{
-	_cleanup_(arena_free) struct arena arena = {};
-	struct podobj_statuses before, now;
-	int r;
-
-	if ((r = vectors_read_statuses(former, &arena, &before)) < 0 ||
-	    (r = vectors_read_statuses(statuses, &arena, &now)) < 0)
-		return r;
-	for (size_t i = 0; i < now.n; i++) {
-		const struct podobj_status *status = &now.items[i];
-		char code[12];
-
-		if (!has_ended(podobj_status_of(&before, status->name), status))
-			continue;
-		snprintf(code, sizeof(code), "%d", status->state.exit_code);
-		json_array_append_new(increments,
-				      json_pack("[s, s, s]", type, code, status->state.reason));
-	}
-	return 0;
-}
-
-static int run_terminated_metric(json_t *input, json_t **ret_got)
-{
-	static const char *const types[] = {"container", "init_container", "ephemeral_container"};
-	json_t *former[3] = {}, *now[3] = {};
-	json_auto_t *increments = json_array();
-
-	if (json_unpack(input, "{s?o, s?o, s?o, s?o, s?o, s?o!}", "old_containerStatuses",
-			&former[0], "new_containerStatuses", &now[0], "old_initContainerStatuses",
-			&former[1], "new_initContainerStatuses", &now[1],
-			"old_ephemeralContainerStatuses", &former[2],
-			"new_ephemeralContainerStatuses", &now[2]) < 0)
-		return -EINVAL;
-	for (size_t i = 0; i < 3; i++) {
-		int r = count_ends(former[i], now[i], types[i], increments);
-
-		if (r < 0)
-			return r;
-	}
-	*ret_got = json_pack("{s:s, s:[s, s, s], s:O}", "metric",
-			     "kubelet_terminated_containers_total", "label_names", "container_type",
-			     "exit_code", "reason", "increments", increments);
-	return *ret_got ? 0 : -ENOMEM;
-}
-
 int vectors_run_pod_status(json_t *vector, json_t **ret_got)
 {
 	static const struct {
@@ -168,8 +84,6 @@ int vectors_run_pod_status(json_t *vector, json_t **ret_got)
 	} kinds[] = {
 		{"merge", run_merge},
 		{"terminate", run_terminate},
-		{"can_be_deleted", run_can_be_deleted},
-		{"terminated_metric", run_terminated_metric},
 	};
 	const char *kind = json_string_value(json_object_get(vector, "kind"));
 

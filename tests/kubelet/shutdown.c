@@ -7,12 +7,10 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "core/pods/kill_grace.h"
 #include "core/shutdown/plan.h"
-#include "kubelet/model/pod_worker.h"
-#include "kubelet/model/shutdown_play.h"
 #include "kubelet/seconds.h"
 #include "kubelet/vectors.h"
+#include "lib/shutdown/shutplay.h"
 #include "wire/kubernetes/shutdown_state.h"
 
 static json_t *write_range(int32_t priority, int64_t seconds)
@@ -236,21 +234,21 @@ static int run_group_by_priority(json_t *input, json_t **ret_got)
 static int run_grace_override(json_t *input, json_t **ret_got)
 {
 	const struct pod_seconds none = {};
-	struct pod_seconds grace, override = {.set = true};
-	int64_t effective;
-	bool shortened;
-	json_int_t group;
-	json_t *pod;
+	struct shutplan_group group = {};
+	const struct shutplan plan = {.rules = SHUTPLAN_RANGES, .groups = &group, .n = 1};
+	struct shutplan_pod pod = {};
+	json_int_t group_s;
+	json_t *grace;
 
-	if (json_unpack(input, "{s:I, s:o!}", "group_seconds", &group,
-			"pod_terminationGracePeriodSeconds", &pod) < 0 ||
-	    vectors_read_seconds(pod, &grace) < 0)
+	if (json_unpack(input, "{s:I, s:o!}", "group_seconds", &group_s,
+			"pod_terminationGracePeriodSeconds", &grace) < 0 ||
+	    vectors_read_seconds(grace, &pod.grace) < 0)
 		return -EINVAL;
-	override.s = shutplan_override_s(group, grace);
-	effective = podworker_effective_grace(0, none, override, grace, &shortened);
-	*ret_got = json_pack("{s:I, s:I, s:I}", "override", (json_int_t) override.s,
-			     "pod_worker_effective", (json_int_t)effective,
-			     "container_stop_minimum", (json_int_t)killgrace_stop_s(effective));
+	group.seconds = group_s;
+	*ret_got = json_pack("{s:I, s:I}", "override",
+			     (json_int_t)shutplan_override_s(group_s, pod.grace),
+			     "container_stop_minimum",
+			     (json_int_t)shutplan_stop_s(&plan, &pod, none).s);
 	return *ret_got ? 0 : -ENOMEM;
 }
 

@@ -10,7 +10,6 @@
  * -EINVAL for an input that is not of the kind's form; -ENOMEM. */
 typedef int (*vectors_run_fn)(json_t *vector, json_t **ret_got);
 
-int vectors_run_cgroup_names(json_t *vector, json_t **ret_got);
 int vectors_run_cgroup_paths(json_t *vector, json_t **ret_got);
 int vectors_run_conditions(json_t *vector, json_t **ret_got);
 int vectors_run_container_status(json_t *vector, json_t **ret_got);

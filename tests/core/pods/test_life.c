@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/pods/life beyond those of test_life_model.c and tests/vectors/grace.json. */
+/* Claims about core/pods/life beyond those of test_life_walk.c, grace.json and
+ * pod_worker.json of tests/vectors. */
 #include "core/pods/life.h"
 #include "lib/claim.h"
 

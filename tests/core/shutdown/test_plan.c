@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "core/shutdown/plan.h"
-#include "kubelet/model/shutdown_play.h"
+#include "lib/shutdown/shutplay.h"
 #include "lib/claim.h"
 
 #define MS INT64_C(1000000)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A simulation of the kubelet's kill phase: when each group starts and ends, where it is known when
  * each pod does. */
-#ifndef TESTS_KUBELET_MODEL_SHUTDOWN_PLAY_H
-#define TESTS_KUBELET_MODEL_SHUTDOWN_PLAY_H
+#ifndef TESTS_LIB_SHUTDOWN_SHUTPLAY_H
+#define TESTS_LIB_SHUTDOWN_SHUTPLAY_H
 
 #include "core/shutdown/plan.h"
 

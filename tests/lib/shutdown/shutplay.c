@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Adds up what each group waits for. */
-#include "kubelet/model/shutdown_play.h"
+#include "lib/shutdown/shutplay.h"
 
 const char *shutplan_outcome_name(enum shutplan_outcome outcome)
 {
