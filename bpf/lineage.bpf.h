@@ -17,6 +17,8 @@ struct lineage {
 	__u32 turn;	/* how often a record had to include the ancestors */
 	__u32 watches;	/* watch_changes when the cgroups were looked up */
 	__u32 changed;	/* the next record has to include them */
+	struct place at; /* of the sender, and the kind of the watched cgroup there */
+	__u64 kind;
 	__u64 execs[GRACED_ANCESTORS];
 	struct graced_ev_signal_full record; /* its last one; the ancestors stay */
 };
@@ -118,10 +120,14 @@ static __always_inline void see_sender(struct lineage *l, __u32 pid, __u64 start
 }
 
 static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *t,
-					const struct place *at, const bool typed)
+					struct task_struct *leader, const struct place *at,
+					const bool typed)
 {
-	proc_fill(&ev->sender, t, typed);
-	ev->sender.ns_pid = task_ns_pid(t, &ev->sender_pidns, typed);
+	const struct proc_of of = {t, leader, MEMBER(typed, t, real_cred),
+				   MEMBER(typed, leader, mm)};
+
+	proc_fill_of(&ev->sender, &of, typed);
+	ev->sender.ns_pid = task_ns_pid(t, typed ? t->signal : NULL, &ev->sender_pidns, typed);
 	proc_place(&ev->sender, at);
 }
 
@@ -142,6 +148,24 @@ static __always_inline struct lineage *lineage_of_current(void)
 	__u32 slot = lineage_slot();
 
 	return bpf_map_lookup_elem(&lineages, &slot);
+}
+
+/* Notes in the entry of current where it is. A global function: see lineage_see(). */
+__noinline int lineage_place(void)
+{
+	struct lineage *l = lineage_of_current();
+	struct graced_watch *w;
+	struct place at = {};
+
+	if (!l)
+		return 0;
+	if (loads_may_fail())
+		w = watch_of(process_cgroup(bpf_get_current_task_btf(), true), &at);
+	else
+		w = watch_of_read(process_cgroup((void *)bpf_get_current_task(), false), &at);
+	l->at = at;
+	l->kind = w ? w->kind : 0;
+	return 0;
 }
 
 /*
@@ -167,14 +191,16 @@ __noinline int lineage_see(__u64 cgroup_id, __u64 watch_id)
 		leader = bpf_get_current_task_btf()->group_leader;
 		parent = leader->parent;
 		see_sender(l, pid, leader->start_boottime);
-		fill_sender(&l->record.signal, bpf_get_current_task_btf(), &sender_at, true);
+		fill_sender(&l->record.signal, bpf_get_current_task_btf(), leader, &sender_at,
+			    true);
 		if (parent == leader->real_parent)
 			see_ancestors(l, parent, &sender_at, true);
 		else
 			see_by_reads(l, current, &sender_at);
 	} else {
-		see_sender(l, pid, BPF_CORE_READ(current, group_leader, start_boottime));
-		fill_sender(&l->record.signal, current, &sender_at, false);
+		leader = BPF_CORE_READ(current, group_leader);
+		see_sender(l, pid, BPF_CORE_READ(leader, start_boottime));
+		fill_sender(&l->record.signal, current, leader, &sender_at, false);
 		see_by_reads(l, current, &sender_at);
 	}
 	l->turn += l->changed;

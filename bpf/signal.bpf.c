@@ -17,7 +17,10 @@
 #define TAKEN (1u << 29)
 
 struct signal_args {
-	struct task_struct *target;
+	struct task_struct *target, *leader;
+	struct signal_struct *signal; /* these three are the target's */
+	const struct cred *cred;
+	struct mm_struct *mm;
 	struct graced_watch *w; /* of the target, may be NULL with scope all */
 	struct place at, sender_at;
 	__u32 sender_kind; /* of the watched cgroup that the sender is in */
@@ -284,34 +287,36 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 
 static __always_inline void place_sender(struct signal_args *a)
 {
-	struct graced_watch *w;
+	struct lineage *l;
 
-	if (loads_may_fail())
-		w = watch_of(process_cgroup(bpf_get_current_task_btf(), true), &a->sender_at);
-	else
-		w = watch_of_read(process_cgroup((void *)bpf_get_current_task(), false),
-				  &a->sender_at);
-	a->sender_kind = w ? w->kind : 0;
+	lineage_place();
+	l = lineage_of_current();
+	if (!l)
+		return;
+	a->sender_at = l->at;
+	a->sender_kind = l->kind;
 }
 
-static __always_inline void fill_target(struct graced_ev_signal *ev, struct task_struct *t,
-					const bool typed)
+static __always_inline void fill_target(struct graced_ev_signal *ev, const struct proc_of *of,
+					const struct signal_struct *signal, const bool typed)
 {
-	proc_fill(&ev->target, t, typed);
-	ev->target.ns_pid = task_ns_pid(t, &ev->target_pidns, typed);
+	proc_fill_of(&ev->target, of, typed);
+	ev->target.ns_pid = task_ns_pid(of->task, signal, &ev->target_pidns, typed);
 }
 
 /* Everything but the sender and its ancestors. */
 static __always_inline void fill_signal(struct graced_ev_signal *ev, const struct signal_args *a)
 {
+	const struct proc_of of = {a->target, a->leader, a->cred, a->mm};
+
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
 	ev->flags = a->flags & ~(NOISY | OTHER | TAKEN);
 	if (loads_may_fail())
-		fill_target(ev, a->target, true);
+		fill_target(ev, &of, a->signal, true);
 	else
-		fill_target(ev, a->target, false);
+		fill_target(ev, &of, a->signal, false);
 	proc_place(&ev->target, &a->at);
 }
 
@@ -320,12 +325,13 @@ static __always_inline void fill_keeper(struct graced_ev_signal *ev, struct task
 					__u64 info, const struct lineage *l)
 {
 	struct place at = {.cgroup_id = BPF_CORE_READ(task_cgroup_of(t, false), kn, id)};
+	const struct proc_of of = {t, t, BPF_CORE_READ(t, real_cred), BPF_CORE_READ(t, mm)};
 
 	ev->sig = SIGKILL;
 	ev->result = RESULT_DELIVERED;
 	ev->code = info_code(info);
 	ev->flags = GRACED_SIG_TO_KEEPER | info_flags(info);
-	fill_target(ev, t, false);
+	fill_target(ev, &of, NULL, false);
 	proc_place(&ev->target, &at);
 	ev->lineage = lineage_number();
 	ev->turn = l->turn;
@@ -692,8 +698,7 @@ static __always_inline bool other_take(struct signal_args *a)
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
-	/* Loaded before the ways part: see lineage_see(). */
-	struct signal_struct *signal = a->target->signal;
+	struct signal_struct *signal = a->signal;
 	struct graced_init *init = init_of(a, ctx, signal->live.counter);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
@@ -770,7 +775,8 @@ static __always_inline void signal_look(const __u64 *ctx, __u32 sig)
 {
 	struct signal_args a = {.target = (void *)ctx[2]};
 
-	a.w = container_at(home_cgroup(a.target), &a.at);
+	a.leader = a.target->group_leader;
+	a.w = container_at(task_cgroup(a.leader), &a.at);
 	if (!a.w && !cfg_all) {
 		if (sig == SIGKILL)
 			outside_killed(ctx);
@@ -778,6 +784,10 @@ static __always_inline void signal_look(const __u64 *ctx, __u32 sig)
 	}
 	a.sig = sig;
 	a.result = ctx[4];
+	/* Loaded before the ways part: see lineage_see(). */
+	a.signal = a.target->signal;
+	a.cred = a.target->real_cred;
+	a.mm = a.leader->mm;
 	signal_seen(&a, ctx);
 }
 
