@@ -187,10 +187,10 @@ static void *work(void *userdata)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&p->next, 1)) < p->count) {
-		struct taken *t = p->taken + i;
+		int r = load_one(p->taken + i, &p->taken[i].opts);
 
-		t->fd = load_one(t, &t->opts);
-		t->error = t->fd < 0 ? -errno : 0;
+		p->taken[i].fd = r < 0 ? -1 : r;
+		p->taken[i].error = r < 0 ? r : 0;
 	}
 	return NULL;
 }
