@@ -71,7 +71,7 @@ SKEL := $(GEN)/graced.skel.h
 INCLUDES := -Iuser -Iinclude -I$(GEN)
 COMPILE   = $(CC) $(INCLUDES) -D_GNU_SOURCE $(CPPFLAGS) \
 	$(DIALECT) -fPIE $(MODE) $(WARNINGS) $(PKG_CFLAGS) $(SCREEN) $(ENTRY) $(CFLAGS)
-LINK      = $(CC) -pie $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
+LINK      = $(CC) -pie -pthread $(MODE) $(CFLAGS) -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(LDFLAGS)
 # graced top has a screen where ncurses is there to be built with; it is loaded at run time.
 SCREEN := $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && \
 	echo -DGRACED_NCURSES $$($(PKG_CONFIG) --cflags-only-I ncursesw))

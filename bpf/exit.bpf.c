@@ -12,6 +12,8 @@
 struct exiting {
 	struct task_struct *task, *leader, *parent;
 	struct signal_struct *signal;
+	const struct cred *cred;
+	struct mm_struct *mm;
 };
 
 /* kernel/exit.c, do_group_exit(): the group's status counts only once a group exit began. */
@@ -96,16 +98,17 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 				   const struct graced_init *init)
 {
 	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), at->watch_id, w);
+	const struct proc_of of = {e->task, e->leader, e->cred, e->mm};
 	struct task_struct *t = e->task;
 	struct upid up = {};
 
 	if (!ev)
 		return;
-	upid_load(t, &up);
+	upid_load(t, e->signal, &up);
 	if (loads_may_fail())
-		proc_fill(&ev->proc, t, true);
+		proc_fill_of(&ev->proc, &of, true);
 	else
-		proc_fill(&ev->proc, t, false);
+		proc_fill_of(&ev->proc, &of, false);
 	proc_place(&ev->proc, at);
 	ev->status = status_seen(&up, status);
 	ev->flags = init ? GRACED_EXIT_INIT : 0;
@@ -193,12 +196,14 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 	__u32 status;
 	bool init, noisy, all;
 
-	w = container_at(home_cgroup(e.task), &at);
+	e.leader = e.task->group_leader;
+	w = container_at(task_cgroup(e.leader), &at);
 	if (!w && !cfg_all)
 		return;
-	e.leader = e.task->group_leader;
 	e.signal = e.task->signal;
 	e.parent = e.task->real_parent;
+	e.cred = e.task->real_cred;
+	e.mm = e.leader->mm;
 	if (gated && !first_to_report(&e))
 		return;
 	if (watch_recorded(w))

@@ -263,6 +263,12 @@ __u64 watch_id_of(__u64 cgroup);
  */
 __u32 others_take(__u64 watch_id, __u32 type);
 
+/*
+ * Takes room for a signal from one container to the init of another. 0: it is more than its sender
+ * may send. Defined once, in maps.bpf.c, as watch_walk() is.
+ */
+__u32 pair_take(__u64 from, __u64 to);
+
 static __always_inline bool watch_recorded(const struct graced_watch *w)
 {
 	return w && w->kind >= GRACED_WATCH_CONTAINER;

@@ -108,7 +108,7 @@ static __always_inline void init_tell(struct task_struct *t, struct graced_watch
 	ev->pad = 0;
 	proc_fill(&ev->proc, t, false);
 	proc_place(&ev->proc, at);
-	ev->proc.ns_pid = task_ns_pid(t, &inum, false);
+	ev->proc.ns_pid = task_ns_pid(t, NULL, &inum, false);
 	ev->flags = late ? GRACED_INIT_LATE : 0;
 	emit_end(ev, GRACED_SOON);
 }

@@ -12,11 +12,13 @@
 #include "task.bpf.h"
 
 struct lineage {
-	__u64 start_ns; /* of the sender */
-	__u32 pid;	/* 0: no sender, or the record with its ancestors was lost */
-	__u32 turn;	/* how often a record had to include the ancestors */
-	__u32 watches;	/* watch_changes when the cgroups were looked up */
-	__u32 changed;	/* the next record has to include them */
+	__u64 start_ns;	 /* of the sender */
+	__u32 pid;	 /* 0: no sender, or the record with its ancestors was lost */
+	__u32 turn;	 /* how often a record had to include the ancestors */
+	__u32 watches;	 /* watch_changes when the cgroups were looked up */
+	__u32 changed;	 /* the next record has to include them */
+	struct place at; /* of the sender, and the kind of the watched cgroup there */
+	__u64 kind;
 	__u64 execs[GRACED_ANCESTORS];
 	struct graced_ev_signal_full record; /* its last one; the ancestors stay */
 };
@@ -118,10 +120,14 @@ static __always_inline void see_sender(struct lineage *l, __u32 pid, __u64 start
 }
 
 static __always_inline void fill_sender(struct graced_ev_signal *ev, struct task_struct *t,
-					const struct place *at, const bool typed)
+					struct task_struct *leader, const struct place *at,
+					const bool typed)
 {
-	proc_fill(&ev->sender, t, typed);
-	ev->sender.ns_pid = task_ns_pid(t, &ev->sender_pidns, typed);
+	const struct proc_of of = {t, leader, MEMBER(typed, t, real_cred),
+				   MEMBER(typed, leader, mm)};
+
+	proc_fill_of(&ev->sender, &of, typed);
+	ev->sender.ns_pid = task_ns_pid(t, typed ? t->signal : NULL, &ev->sender_pidns, typed);
 	proc_place(&ev->sender, at);
 }
 
@@ -144,20 +150,36 @@ static __always_inline struct lineage *lineage_of_current(void)
 	return bpf_map_lookup_elem(&lineages, &slot);
 }
 
+/* Notes in the entry of current where it is. A global function: see lineage_see(). */
+__noinline int lineage_place(void)
+{
+	struct lineage *l = lineage_of_current();
+	struct graced_watch *w;
+	struct place at = {};
+
+	if (!l)
+		return 0;
+	if (loads_may_fail())
+		w = watch_of(process_cgroup(bpf_get_current_task_btf(), true), &at);
+	else
+		w = watch_of_read(process_cgroup((void *)bpf_get_current_task(), false), &at);
+	l->at = at;
+	l->kind = w ? w->kind : 0;
+	return 0;
+}
+
 /*
- * Brings the entry of current up to date, which is in that cgroup and below that watched one, and
- * has its record begin with current as the sender. A global function of numbers: the verifier goes
- * through it once.
+ * Brings the entry of current up to date, after lineage_place(), and has its record begin with
+ * current as the sender. A global function: the verifier goes through it once.
  *
  * From 6.4 on the verifier searches all of the kernel's type information several times for each
  * pointer that is loaded from one it trusts, half a millisecond each. It trusts current and its
  * leader and real_parent, and theirs; it does not trust `parent`, which is the same process but for
  * one that is traced.
  */
-__noinline int lineage_see(__u64 cgroup_id, __u64 watch_id)
+__noinline int lineage_see(void)
 {
 	struct task_struct *current = (void *)bpf_get_current_task(), *leader, *parent;
-	struct place sender_at = {.cgroup_id = cgroup_id, .watch_id = watch_id};
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
 	struct lineage *l = lineage_of_current();
 
@@ -167,15 +189,16 @@ __noinline int lineage_see(__u64 cgroup_id, __u64 watch_id)
 		leader = bpf_get_current_task_btf()->group_leader;
 		parent = leader->parent;
 		see_sender(l, pid, leader->start_boottime);
-		fill_sender(&l->record.signal, bpf_get_current_task_btf(), &sender_at, true);
+		fill_sender(&l->record.signal, bpf_get_current_task_btf(), leader, &l->at, true);
 		if (parent == leader->real_parent)
-			see_ancestors(l, parent, &sender_at, true);
+			see_ancestors(l, parent, &l->at, true);
 		else
-			see_by_reads(l, current, &sender_at);
+			see_by_reads(l, current, &l->at);
 	} else {
-		see_sender(l, pid, BPF_CORE_READ(current, group_leader, start_boottime));
-		fill_sender(&l->record.signal, current, &sender_at, false);
-		see_by_reads(l, current, &sender_at);
+		leader = BPF_CORE_READ(current, group_leader);
+		see_sender(l, pid, BPF_CORE_READ(leader, start_boottime));
+		fill_sender(&l->record.signal, current, leader, &l->at, false);
+		see_by_reads(l, current, &l->at);
 	}
 	l->turn += l->changed;
 	return 0;

@@ -103,3 +103,42 @@ __noinline __u32 others_take(__u64 watch_id, __u32 type)
 	stat_add(type, 0, 0, 1);
 	return 0;
 }
+
+/*
+ * What processes of a container may send to the init of another one: a bucket for each two, so that
+ * one that floods a neighbour spends its own records. The least recently used bucket is evicted.
+ */
+struct pair {
+	__u64 from, to; /* watched cgroups */
+};
+
+struct pair_bucket {
+	__u64 at_ns;
+	__u32 left;
+	__u32 suppressed;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct pair);
+	__type(value, struct pair_bucket);
+} pairs SEC(".maps");
+
+__noinline __u32 pair_take(__u64 from, __u64 to)
+{
+	struct pair pair = {.from = from, .to = to};
+	struct pair_bucket *b = bpf_map_lookup_elem(&pairs, &pair);
+
+	if (!b) {
+		struct pair_bucket full = {.at_ns = bpf_ktime_get_boot_ns(),
+					   .left = BUCKET_BURST - 1};
+
+		bpf_map_update_elem(&pairs, &pair, &full, BPF_NOEXIST);
+		return 1;
+	}
+	if (bucket_take(&b->at_ns, &b->left))
+		return 1;
+	__sync_fetch_and_add(&b->suppressed, 1);
+	return 0;
+}

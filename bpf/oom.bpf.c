@@ -270,7 +270,7 @@ static __always_inline void victim_seen(struct task_struct *t, bool killed, bool
 		return;
 	proc_fill(&victim, t, false);
 	proc_place(&victim, &at);
-	victim.ns_pid = task_ns_pid(t, &inum, false);
+	victim.ns_pid = task_ns_pid(t, NULL, &inum, false);
 	record(w, &victim);
 }
 

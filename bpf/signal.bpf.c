@@ -17,37 +17,20 @@
 #define TAKEN (1u << 29)
 
 struct signal_args {
-	struct task_struct *target;
+	struct task_struct *target, *leader;
+	struct signal_struct *signal; /* these three are the target's */
+	const struct cred *cred;
+	struct mm_struct *mm;
 	struct graced_watch *w; /* of the target, may be NULL with scope all */
-	struct place at, sender_at;
-	__u32 sender_kind; /* of the watched cgroup that the sender is in */
+	struct place at;
+	__u64 sender_id;   /* of the watched cgroup that the sender is in */
+	__u32 sender_kind; /* of the same */
 	__u64 info;	   /* siginfo as a number: it may be the constants 0 and 1 */
 	__u32 sig;
 	__s32 result;
 	__u32 flags;
 	__s32 code;
 };
-
-/*
- * What processes of a container may send to the init of another one: a bucket for each two, so that
- * one that floods a neighbour spends its own records. The least recently used bucket is evicted.
- */
-struct pair {
-	__u64 from, to; /* watched cgroups */
-};
-
-struct pair_bucket {
-	__u64 at_ns;
-	__u32 left;
-	__u32 suppressed;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, struct pair);
-	__type(value, struct pair_bucket);
-} pairs SEC(".maps");
 
 static __always_inline __u32 info_flags(__u64 info)
 {
@@ -192,33 +175,15 @@ static __always_inline bool shed(struct signal_args *a, bool for_init)
 
 static __always_inline bool from_outside(const struct signal_args *a)
 {
-	return a->sender_at.watch_id != a->at.watch_id && a->info != 1 && a->code <= 0 &&
+	return a->sender_id != a->at.watch_id && a->info != 1 && a->code <= 0 &&
 	       !has_no_sender(a->code);
-}
-
-static __always_inline bool pair_take(const struct signal_args *a)
-{
-	struct pair pair = {.from = a->sender_at.watch_id, .to = a->at.watch_id};
-	struct pair_bucket *b = bpf_map_lookup_elem(&pairs, &pair);
-
-	if (!b) {
-		struct pair_bucket full = {.at_ns = bpf_ktime_get_boot_ns(),
-					   .left = BUCKET_BURST - 1};
-
-		bpf_map_update_elem(&pairs, &pair, &full, BPF_NOEXIST);
-		return true;
-	}
-	if (bucket_take(&b->at_ns, &b->left))
-		return true;
-	__sync_fetch_and_add(&b->suppressed, 1);
-	return false;
 }
 
 /* False: it is more than its sender may send. */
 static __always_inline bool outside_take(const struct signal_args *a)
 {
 	if (a->sender_kind == GRACED_WATCH_CONTAINER)
-		return pair_take(a);
+		return pair_take(a->sender_id, a->at.watch_id);
 	return !limit_all || bucket_take(&a->w->outside_at_ns, &a->w->outside_left);
 }
 
@@ -284,53 +249,63 @@ static __always_inline bool drop_vain_kill(struct signal_args *a)
 
 static __always_inline void place_sender(struct signal_args *a)
 {
-	struct graced_watch *w;
+	struct lineage *l;
 
-	if (loads_may_fail())
-		w = watch_of(process_cgroup(bpf_get_current_task_btf(), true), &a->sender_at);
-	else
-		w = watch_of_read(process_cgroup((void *)bpf_get_current_task(), false),
-				  &a->sender_at);
-	a->sender_kind = w ? w->kind : 0;
+	lineage_place();
+	l = lineage_of_current();
+	if (!l)
+		return;
+	a->sender_id = l->at.watch_id;
+	a->sender_kind = l->kind;
 }
 
-static __always_inline void fill_target(struct graced_ev_signal *ev, struct task_struct *t,
-					const bool typed)
+static __always_inline void fill_target(struct graced_ev_signal *ev, const struct proc_of *of,
+					const struct signal_struct *signal, const bool typed)
 {
-	proc_fill(&ev->target, t, typed);
-	ev->target.ns_pid = task_ns_pid(t, &ev->target_pidns, typed);
+	proc_fill_of(&ev->target, of, typed);
+	ev->target.ns_pid = task_ns_pid(of->task, signal, &ev->target_pidns, typed);
 }
 
 /* Everything but the sender and its ancestors. */
 static __always_inline void fill_signal(struct graced_ev_signal *ev, const struct signal_args *a)
 {
+	const struct proc_of of = {a->target, a->leader, a->cred, a->mm};
+
 	ev->sig = a->sig;
 	ev->result = a->result;
 	ev->code = a->code;
 	ev->flags = a->flags & ~(NOISY | OTHER | TAKEN);
 	if (loads_may_fail())
-		fill_target(ev, a->target, true);
+		fill_target(ev, &of, a->signal, true);
 	else
-		fill_target(ev, a->target, false);
+		fill_target(ev, &of, a->signal, false);
 	proc_place(&ev->target, &a->at);
 }
 
-/* Fills the record of current with all but the sender and its ancestors, which it has. */
-static __always_inline void fill_keeper(struct graced_ev_signal *ev, struct task_struct *t,
-					__u64 info, const struct lineage *l)
+/* Fills the record of current with all but the sender and its ancestors, which it has, for a
+ * keeper, a pointer. By itself, for its stack. */
+__noinline __u32 keeper_fill(__u64 keeper, __u64 info)
 {
+	struct task_struct *t = (void *)keeper;
+	struct lineage *l = lineage_of_current();
 	struct place at = {.cgroup_id = BPF_CORE_READ(task_cgroup_of(t, false), kn, id)};
+	const struct proc_of of = {t, t, BPF_CORE_READ(t, real_cred), BPF_CORE_READ(t, mm)};
+	struct graced_ev_signal *ev;
 
+	if (!l)
+		return 0;
+	ev = &l->record.signal;
 	ev->sig = SIGKILL;
 	ev->result = RESULT_DELIVERED;
 	ev->code = info_code(info);
 	ev->flags = GRACED_SIG_TO_KEEPER | info_flags(info);
-	fill_target(ev, t, false);
+	fill_target(ev, &of, NULL, false);
 	proc_place(&ev->target, &at);
 	ev->lineage = lineage_number();
 	ev->turn = l->turn;
 	ev->full = 1;
 	ev->pad = 0;
+	return 1;
 }
 
 /*
@@ -342,7 +317,6 @@ __noinline __u32 keeper_killed(__u64 task, __u64 info, __u32 result)
 	struct task_struct *t = BPF_CORE_READ((struct task_struct *)task, group_leader);
 	struct graced_init *init;
 	struct graced_hdr *hdr;
-	struct cgroup *from;
 	struct lineage *l;
 	__u64 id;
 
@@ -352,12 +326,11 @@ __noinline __u32 keeper_killed(__u64 task, __u64 info, __u32 result)
 	init = bpf_map_lookup_elem(&inits, &id);
 	if (!init || init->keeper_pid != (__u32)BPF_CORE_READ(t, tgid))
 		return 0;
-	from = process_cgroup((void *)bpf_get_current_task(), false);
-	lineage_see(BPF_CORE_READ(from, kn, id), watch_id_of((__u64)from));
+	lineage_place();
+	lineage_see();
 	l = lineage_of_current();
-	if (!l)
+	if (!l || !keeper_fill((__u64)t, info))
 		return 0;
-	fill_keeper(&l->record.signal, t, info, l);
 	hdr = emit_begin(GRACED_EV_SIGNAL, sizeof(l->record), id,
 			 bpf_map_lookup_elem(&watched, &id));
 	if (!hdr) {
@@ -381,7 +354,7 @@ static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *
 	}
 	at_ns = hdr->at_ns;
 	__builtin_memcpy(hdr + 1, &l->record.signal.hdr + 1, size - sizeof(*hdr));
-	emit_end(hdr, a->sender_at.watch_id != a->at.watch_id ? GRACED_URGENT : GRACED_SOON);
+	emit_end(hdr, a->sender_id != a->at.watch_id ? GRACED_URGENT : GRACED_SOON);
 	return at_ns;
 }
 
@@ -471,7 +444,7 @@ static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 	__u64 task, sigs = a->sig;
 	struct lineage *l;
 
-	lineage_see(a->sender_at.cgroup_id, a->sender_at.watch_id);
+	lineage_see();
 	l = lineage_of_current();
 	if (!l)
 		return bpf_ktime_get_boot_ns();
@@ -692,8 +665,7 @@ static __always_inline bool other_take(struct signal_args *a)
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 {
-	/* Loaded before the ways part: see lineage_see(). */
-	struct signal_struct *signal = a->target->signal;
+	struct signal_struct *signal = a->signal;
 	struct graced_init *init = init_of(a, ctx, signal->live.counter);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
@@ -770,7 +742,8 @@ static __always_inline void signal_look(const __u64 *ctx, __u32 sig)
 {
 	struct signal_args a = {.target = (void *)ctx[2]};
 
-	a.w = container_at(home_cgroup(a.target), &a.at);
+	a.leader = a.target->group_leader;
+	a.w = container_at(task_cgroup(a.leader), &a.at);
 	if (!a.w && !cfg_all) {
 		if (sig == SIGKILL)
 			outside_killed(ctx);
@@ -778,6 +751,10 @@ static __always_inline void signal_look(const __u64 *ctx, __u32 sig)
 	}
 	a.sig = sig;
 	a.result = ctx[4];
+	/* Loaded before the ways part: see lineage_see(). */
+	a.signal = a.target->signal;
+	a.cred = a.target->real_cred;
+	a.mm = a.leader->mm;
 	signal_seen(&a, ctx);
 }
 

@@ -89,11 +89,12 @@ static __always_inline void upid_of_level(const struct pid *pid, __u32 level, st
 
 /*
  * The same with one read, for a namespace that is not deeper than a container in a container. 6.1
- * adds no variable, as the level is, to a pointer to a kernel type.
+ * adds no variable, as the level is, to a pointer to a kernel type. signal is the task's.
  */
-static __always_inline void upid_load(struct task_struct *t, struct upid *ret)
+static __always_inline void upid_load(struct task_struct *t, const struct signal_struct *signal,
+				      struct upid *ret)
 {
-	struct pid *pid = t->signal->pids[PIDTYPE_TGID];
+	struct pid *pid = signal->pids[PIDTYPE_TGID];
 	__u32 level = pid ? pid->level : 0;
 
 	if (level == 1)
@@ -106,13 +107,15 @@ static __always_inline void upid_load(struct task_struct *t, struct upid *ret)
 		upid_read(t, ret);
 }
 
-/* The process's number in its own pid namespace and, in *ret_inum, which namespace that is. */
-static __always_inline __u32 task_ns_pid(struct task_struct *t, __u64 *ret_inum, const bool typed)
+/* The process's number in its own pid namespace and, in *ret_inum, which namespace that is. signal:
+ * the task's, where it is typed. */
+static __always_inline __u32 task_ns_pid(struct task_struct *t, const struct signal_struct *signal,
+					 __u64 *ret_inum, const bool typed)
 {
 	struct upid up = {};
 
 	if (typed)
-		upid_load(t, &up);
+		upid_load(t, signal, &up);
 	else
 		upid_read(t, &up);
 	*ret_inum = BPF_CORE_READ(up.ns, ns.inum);
@@ -140,10 +143,9 @@ static __always_inline __u32 task_ns_reboot(struct task_struct *t)
 	return up.nr == 1 ? BPF_CORE_READ(up.ns, reboot) : 0;
 }
 
-static __always_inline void proc_fill_exe(struct graced_proc *p, struct task_struct *t,
+static __always_inline void proc_fill_exe(struct graced_proc *p, struct mm_struct *mm,
 					  const bool typed)
 {
-	struct mm_struct *mm = MEMBER(typed, t, mm);
 	struct dentry *dentry;
 	struct file *exe;
 
@@ -166,12 +168,20 @@ static __always_inline void proc_fill_comm(struct graced_proc *p, struct task_st
 	}
 }
 
+/* What proc_fill() loads of a task. Where several ways lead there, it is loaded before they part:
+ * see lineage_see(). */
+struct proc_of {
+	struct task_struct *task, *leader;
+	const struct cred *cred;
+	struct mm_struct *mm;
+};
+
 /* Everything but ns_pid, which only some callers need, and where it is, which most know already. */
-static __always_inline void proc_fill(struct graced_proc *p, struct task_struct *t,
-				      const bool typed)
+static __always_inline void proc_fill_of(struct graced_proc *p, const struct proc_of *of,
+					 const bool typed)
 {
-	struct task_struct *leader = MEMBER(typed, t, group_leader);
-	const struct cred *cred = MEMBER(typed, t, real_cred);
+	struct task_struct *t = of->task, *leader = of->leader;
+	const struct cred *cred = of->cred;
 
 	p->start_ns = MEMBER(typed, leader, start_boottime);
 	p->pid = MEMBER(typed, t, tgid);
@@ -179,7 +189,17 @@ static __always_inline void proc_fill(struct graced_proc *p, struct task_struct 
 	p->uid = MEMBER(typed, cred, uid.val);
 	p->pad = 0;
 	proc_fill_comm(p, leader, typed);
-	proc_fill_exe(p, leader, typed);
+	proc_fill_exe(p, of->mm, typed);
+}
+
+static __always_inline void proc_fill(struct graced_proc *p, struct task_struct *t,
+				      const bool typed)
+{
+	struct task_struct *leader = MEMBER(typed, t, group_leader);
+	const struct proc_of of = {t, leader, MEMBER(typed, t, real_cred),
+				   MEMBER(typed, leader, mm)};
+
+	proc_fill_of(p, &of, typed);
 }
 
 static __always_inline void proc_place(struct graced_proc *p, const struct place *place)

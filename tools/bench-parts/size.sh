@@ -27,6 +27,11 @@ bench_trace_size() {
 	"$tools/bench_wait" attached 21 "$graced" trace -o json | awk '{ print $1 / 1e9 }' \
 		> "$work/trace_start.graced"
 	row trace_start "start of trace to attached" s '<=0.2'
+	load_begin 8
+	"$tools/bench_wait" attached 15 "$graced" trace -o json | awk '{ print $1 / 1e9 }' \
+		> "$work/trace_start_loaded.graced"
+	load_end
+	row trace_start_loaded "  beside a load of 8" s '<=0.5'
 }
 
 # Somewhere above the ports that services have and below those the kernel hands out.

@@ -6,7 +6,6 @@
 #include "io/kernel/kernel.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
@@ -20,131 +19,16 @@
 #include "base/cleanup.h"
 #include "core/cgroup/trust.h"
 #include "graced.skel.h"
+#include "io/files/fd.h"
 #include "io/kernel/priv.h"
-
-/* --- the kernel's BTF ------------------------------------------------------------------------- */
-
-/* The caller frees by btf__free(), for it holds several MiB. -ENOENT (or -ESRCH) when the kernel
- * has none. */
-static int open_btf(struct btf **ret)
-{
-	libbpf_print_fn_t print;
-	int r;
-
-	/* libbpf would say it in its own words, too. */
-	print = libbpf_set_print(NULL);
-	*ret = btf__load_vmlinux_btf();
-	r = -errno;
-	libbpf_set_print(print);
-	return *ret ? 0 : r;
-}
-
-static const struct btf_type *skip_names(const struct btf *btf, __u32 id)
-{
-	const struct btf_type *t = btf__type_by_id(btf, id);
-
-	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
-		t = btf__type_by_id(btf, t->type);
-	return t;
-}
-
-/* The kernel declares `typedef void (*btf_trace_<name>)(void *data, arguments...)` for each. */
-static const struct btf_type *tracepoint_proto(const struct btf *btf, const char *tracepoint)
-{
-	const struct btf_type *t;
-	char name[128];
-	int id;
-
-	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
-	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return NULL;
-	t = skip_names(btf, (__u32)id);
-	if (!t || !btf_is_ptr(t))
-		return NULL;
-	t = btf__type_by_id(btf, t->type);
-	return t && btf_is_func_proto(t) ? t : NULL;
-}
-
-static const struct btf_type *argument(const struct btf *btf, const char *tracepoint, int arg)
-{
-	const struct btf_type *proto = tracepoint_proto(btf, tracepoint);
-
-	if (!proto || arg < 0 || arg + 1 >= btf_vlen(proto))
-		return NULL;
-	return skip_names(btf, btf_params(proto)[arg + 1].type);
-}
-
-/* How many arguments a tracepoint hands to a program; -ENOENT when there is no such tracepoint. */
-static int tracepoint_args(const struct btf *btf, const char *tracepoint)
-{
-	const struct btf_type *proto = tracepoint_proto(btf, tracepoint);
-
-	if (!proto || btf_vlen(proto) < 1)
-		return -ENOENT;
-	return btf_vlen(proto) - 1;
-}
-
-/* Whether a tracepoint's argument (from 0) is a pointer to a struct of that name. */
-static bool arg_is_struct(const struct btf *btf, const char *tracepoint, int arg, const char *name)
-{
-	const struct btf_type *t = argument(btf, tracepoint, arg);
-	const char *found;
-
-	if (!t || !btf_is_ptr(t))
-		return false;
-	t = skip_names(btf, t->type);
-	if (!t || !btf_is_struct(t))
-		return false;
-	found = btf__name_by_offset(btf, t->name_off);
-	return found && strcmp(found, name) == 0;
-}
-
-/* Whether a tracepoint's argument (from 0) is a bool. */
-static bool arg_is_bool(const struct btf *btf, const char *tracepoint, int arg)
-{
-	const struct btf_type *t = argument(btf, tracepoint, arg);
-
-	return t && btf_is_int(t) && btf_int_encoding(t) & BTF_INT_BOOL;
-}
-
-/* The type's id of a function that a program might be attached to; -ENOENT. */
-static int find_function(const struct btf *btf, const char *name)
-{
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
-
-	return id < 0 ? -ENOENT : id;
-}
-
-/* -ENOENT when the enum or its member does not exist in this kernel. */
-static int enum_value(const struct btf *btf, const char *enum_name, const char *member, int *ret)
-{
-	int id = btf__find_by_name_kind(btf, enum_name, BTF_KIND_ENUM);
-	const struct btf_type *t;
-
-	if (id < 0)
-		return -ENOENT;
-	t = btf__type_by_id(btf, (__u32)id);
-	for (int i = 0; t && i < btf_vlen(t); i++) {
-		const struct btf_enum *e = btf_enum(t) + i;
-		const char *name = btf__name_by_offset(btf, e->name_off);
-
-		if (name && strcmp(name, member) == 0) {
-			*ret = e->val;
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
+#include "io/kernel/programs.h"
+#include "io/kernel/types.h"
 
 int kern_probe_btf(void)
 {
-	struct btf *btf;
-	int r = open_btf(&btf);
+	_cleanup_(cleanup_btf__free) struct btf *btf = NULL;
 
-	if (r == 0)
-		btf__free(btf);
-	return r;
+	return types_open(&btf);
 }
 
 /* --- programs --------------------------------------------------------------------------------- */
@@ -230,7 +114,7 @@ static int probe_ssid(const struct btf *btf, const struct hierarchy *h, int *ret
 	}
 	/* The controller that /proc/cgroups calls blkio is named io in the kernel. */
 	snprintf(member, sizeof(member), "%s_cgrp_id", strcmp(h->name, "blkio") ? h->name : "io");
-	r = enum_value(btf, "cgroup_subsys_id", member, ret);
+	r = types_enum_value(btf, "cgroup_subsys_id", member, ret);
 	if (r < 0)
 		explain(why, "this kernel has no cgroup controller '%s'; see /proc/cgroups",
 			h->name);
@@ -246,7 +130,7 @@ static bool probe_function(const struct btf *btf, const char *name)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
-	int fd, id = find_function(btf, name);
+	int fd, id = types_find_function(btf, name);
 
 	if (id < 0)
 		return false;
@@ -257,26 +141,18 @@ static bool probe_function(const struct btf *btf, const char *name)
 	return fd >= 0;
 }
 
-static int probe(struct kern *kern, const struct kern_options *options, int *ret_ssid,
-		 struct kern_why *why)
+static int probe(struct kern *kern, const struct btf *btf, const struct kern_options *options,
+		 int *ret_ssid, struct kern_why *why)
 {
-	struct btf *btf;
-	int r = open_btf(&btf);
+	int r = probe_ssid(btf, options->hierarchy, ret_ssid, why);
 
-	if (r < 0) {
-		explain(why,
-			"this kernel offers no BTF at /sys/kernel/btf/vmlinux; it must be built with "
-			"CONFIG_DEBUG_INFO_BTF");
-		return r;
-	}
-	r = probe_ssid(btf, options->hierarchy, ret_ssid, why);
 	kern->flavours.group_dead =
-		!options->no_group_dead && arg_is_bool(btf, "sched_process_exit", 1);
-	kern->flavours.oom_task = arg_is_struct(btf, "mark_victim", 0, "task_struct");
+		!options->no_group_dead && types_arg_is_bool(btf, "sched_process_exit", 1);
+	kern->flavours.oom_task = types_arg_is_struct(btf, "mark_victim", 0, "task_struct");
 	kern->flavours.reap = probe_function(btf, "release_task");
 	for (unsigned int i = 0; r >= 0 && i < KERN_PROGRAMS; i++) {
 		if (programs[i].flavour == REAP ||
-		    tracepoint_args(btf, programs[i].tracepoint) >= 0)
+		    types_find_tracepoint(btf, programs[i].tracepoint) >= 0)
 			continue;
 		explain(why,
 			"this kernel has no tracepoint %s; it is too old, or was built without "
@@ -284,7 +160,6 @@ static int probe(struct kern *kern, const struct kern_options *options, int *ret
 			programs[i].tracepoint);
 		r = -ENOENT;
 	}
-	btf__free(btf);
 	return r;
 }
 
@@ -374,40 +249,109 @@ static void drop_object(void)
 		(void)madvise((void *)from, end - from, MADV_DONTNEED);
 }
 
+/* Its relocations look for types in a file, which is written once it is known which these are. */
+static int open_object(struct kern *kern, const struct btf *btf, int *ret_types)
+{
+	_cleanup_(cleanup_close) int fd = memfd_create("graced-types", MFD_CLOEXEC);
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	char path[32];
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	opts.btf_custom_path = path;
+	kern->skel = graced_bpf__open_opts(&opts);
+	if (!kern->skel)
+		return -errno;
+	r = types_extract(btf, bpf_object__btf(kern->skel->obj), fd);
+	if (r >= 0)
+		*ret_types = TAKE_FD(fd);
+	return r;
+}
+
+/* Maps and programs, as configured. */
+static int load_object(struct kern *kern, struct programs *set)
+{
+	int r = graced_bpf__load(kern->skel);
+
+	drop_object();
+	if (r >= 0)
+		r = programs_load(set, debug_fn);
+	if (r < 0)
+		return r;
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
+		kern->program_fds[i] = programs_take_fd(set, programs[i].name);
+	kern->set_kind_fd = programs_take_fd(set, "set_kind");
+	kern->set_stop_fd = programs_take_fd(set, "set_stop");
+	kern->delete_fd = programs_take_fd(set, "delete_watch");
+	return 0;
+}
+
+static int load_configured(struct kern *kern, const struct kern_options *options,
+			   const struct btf *btf, const char *only, struct kern_why *why)
+{
+	_cleanup_(cleanup_programs_free) struct programs *set = NULL;
+	_cleanup_(cleanup_close) int types = -1;
+	int steps, ssid = -1, r = probe(kern, btf, options, &ssid, why);
+
+	if (r < 0)
+		return r;
+	r = programs_new(btf, &set);
+	if (r >= 0)
+		r = open_object(kern, btf, &types);
+	if (r >= 0)
+		r = configure(kern, options, ssid, only);
+	if (r < 0) {
+		explain(why, "cannot open the BPF object: %s", strerror(-r));
+		return r;
+	}
+	r = load_object(kern, set);
+	if (r >= 0) {
+		steps = bpf_map__fd(kern->skel->maps.steps);
+		r = cgtrust_each_step(options->roots, add_step, &steps);
+	}
+	if (r < 0)
+		explain_load(why, r);
+	return r;
+}
+
+static struct kern *alloc_kern(void)
+{
+	struct kern *kern = calloc(1, sizeof(*kern));
+
+	if (!kern)
+		return NULL;
+	kern->cpus = libbpf_num_possible_cpus();
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
+		kern->program_fds[i] = kern->links[i] = -1;
+	kern->renames[0] = kern->renames[1] = -1;
+	kern->set_kind_fd = kern->set_stop_fd = kern->delete_fd = -1;
+	return kern;
+}
+
 static int new_with(const struct kern_options *options, const char *only, struct kern **ret,
 		    struct kern_why *why)
 {
-	_cleanup_(cleanup_kern_free) struct kern *kern = calloc(1, sizeof(*kern));
-	int r, ssid = -1;
+	_cleanup_(cleanup_kern_free) struct kern *kern = alloc_kern();
+	_cleanup_(cleanup_btf__free) struct btf *btf = NULL;
+	int r;
 
 	debug_fn = options->debug;
 	libbpf_set_print(debug_fn ? print_debug : NULL);
 	explain(why, "out of memory");
 	if (!kern)
 		return -ENOMEM;
-	kern->cpus = libbpf_num_possible_cpus();
-	r = probe(kern, options, &ssid, why);
+	r = types_open(&btf);
+	if (r < 0) {
+		explain(why,
+			"this kernel offers no BTF at /sys/kernel/btf/vmlinux; it must be built with "
+			"CONFIG_DEBUG_INFO_BTF");
+		return r;
+	}
+	r = load_configured(kern, options, btf, only, why);
 	if (r < 0)
 		return r;
-	kern->skel = graced_bpf__open();
-	r = kern->skel ? configure(kern, options, ssid, only) : -errno;
-	if (r < 0) {
-		explain(why, "cannot open the BPF object: %s", strerror(-r));
-		return r;
-	}
-	r = graced_bpf__load(kern->skel);
-	drop_object();
-	if (r >= 0) {
-		int steps = bpf_map__fd(kern->skel->maps.steps);
-
-		r = cgtrust_each_step(options->roots, add_step, &steps);
-	}
-	if (r < 0) {
-		explain_load(why, r);
-		return r;
-	}
-	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
-		kern->program_fds[i] = bpf_program__fd(program_at(kern, i));
 	kern->ring_fd = bpf_map__fd(kern->skel->maps.ring);
 	kern->watched_fd = bpf_map__fd(kern->skel->maps.watched);
 	kern->inits_fd = bpf_map__fd(kern->skel->maps.inits);
@@ -419,9 +363,6 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	kern->limit_all = &kern->skel->bss->limit_all;
 	kern->wakes_from = &kern->skel->bss->wakes_from;
 	kern->vain_kills = &kern->skel->bss->vain_kills;
-	kern->set_kind_fd = bpf_program__fd(kern->skel->progs.set_kind);
-	kern->set_stop_fd = bpf_program__fd(kern->skel->progs.set_stop);
-	kern->delete_fd = bpf_program__fd(kern->skel->progs.delete_watch);
 	*ret = TAKE_PTR(kern);
 	return 0;
 }
@@ -448,19 +389,30 @@ static void do_without_reaps(struct kern *kern, unsigned int i)
 	kern->flavours.reap = false;
 }
 
+/* A program that is loaded for a type has its tracepoint from there. */
+static int attach_program(const struct kern *kern, unsigned int i)
+{
+	const char *section = bpf_program__section_name(program_at(kern, i));
+	bool raw = strncmp(section, "raw_tp/", 7) == 0;
+	int fd = bpf_raw_tracepoint_open(raw ? programs[i].tracepoint : NULL, kern->program_fds[i]);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* Only a v1 hierarchy renames cgroups, and then one goes and one comes. */
 static int attach_to_renames(struct kern *kern)
 {
-	struct bpf_program *const in_order[] = {kern->skel->progs.on_cgroup_rmdir,
-						kern->skel->progs.on_cgroup_mkdir};
+	static const enum graced_hook in_order[] = {GRACED_HOOK_RMDIR, GRACED_HOOK_MKDIR};
 
 	if (kern->skel->rodata->cfg_ssid < 0)
 		return 0;
 	for (size_t i = 0; i < 2; i++) {
-		if (!bpf_program__autoload(in_order[i]))
-			continue;
-		kern->renames[i] = bpf_program__attach_raw_tracepoint(in_order[i], "cgroup_rename");
-		if (!kern->renames[i])
+		unsigned int at = 0;
+
+		while (programs[at].hook != in_order[i])
+			at++;
+		kern->renames[i] = bpf_raw_tracepoint_open("cgroup_rename", kern->program_fds[at]);
+		if (kern->renames[i] < 0)
 			return -errno;
 	}
 	return 0;
@@ -473,11 +425,10 @@ int kern_attach(struct kern *kern, struct kern_why *ret_why)
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
 		if (!kern->wanted[i])
 			continue;
-		kern->links[i] = bpf_program__attach(program_at(kern, i));
-		if (!kern->links[i] && programs[i].flavour == REAP) {
+		r = kern->links[i] = attach_program(kern, i);
+		if (r < 0 && programs[i].flavour == REAP) {
 			do_without_reaps(kern, i);
-		} else if (!kern->links[i]) {
-			r = -errno;
+		} else if (r < 0) {
 			explain(ret_why, "cannot attach to tracepoint %s: %s",
 				programs[i].tracepoint, strerror(-r));
 			kern_detach(kern);
@@ -493,22 +444,29 @@ int kern_attach(struct kern *kern, struct kern_why *ret_why)
 	return r;
 }
 
+/* A negative one is none. */
+static void close_all(int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		cleanup_close(fds + i);
+		fds[i] = -1;
+	}
+}
+
 void kern_detach(struct kern *kern)
 {
-	for (size_t i = 0; i < 2; i++) {
-		bpf_link__destroy(kern->renames[i]);
-		kern->renames[i] = NULL;
-	}
-	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
-		bpf_link__destroy(kern->links[i]);
-		kern->links[i] = NULL;
-	}
+	close_all(kern->renames, 2);
+	close_all(kern->links, KERN_PROGRAMS);
 }
 
 struct kern *kern_free(struct kern *kern)
 {
 	if (kern) {
 		kern_detach(kern);
+		close_all(kern->program_fds, KERN_PROGRAMS);
+		close_all(&kern->set_kind_fd, 1);
+		close_all(&kern->set_stop_fd, 1);
+		close_all(&kern->delete_fd, 1);
 		graced_bpf__destroy(kern->skel);
 	}
 	free(kern);
@@ -525,7 +483,7 @@ unsigned int kern_attached(const struct kern *kern)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
-		n += kern->links[i] != NULL;
+		n += kern->links[i] >= 0;
 	return n;
 }
 
@@ -561,7 +519,7 @@ int kern_get_program(const struct kern *kern, unsigned int index, struct kern_pr
 		.name = programs[index].name,
 		.tracepoint = programs[index].tracepoint,
 		.wanted = !kern || kern->wanted[index],
-		.attached = kern && kern->links[index],
+		.attached = kern && kern->links[index] >= 0,
 		.optional = programs[index].flavour == REAP,
 	};
 	if (!kern || !ret->wanted)

@@ -13,10 +13,9 @@ struct graced_bpf;
 
 struct kern {
 	struct graced_bpf *skel;
-	struct bpf_link *links[KERN_PROGRAMS];
-	struct bpf_link *renames[2]; /* of cgroups, in a v1 hierarchy */
+	int program_fds[KERN_PROGRAMS], links[KERN_PROGRAMS]; /* -1: not wanted, not attached */
+	int renames[2];					      /* of cgroups, in a v1 hierarchy */
 	bool wanted[KERN_PROGRAMS];
-	int program_fds[KERN_PROGRAMS]; /* of those wanted */
 	struct kern_flavours flavours;
 	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd, costs_fd;
 	int set_kind_fd, set_stop_fd, delete_fd; /* programs that change or delete an entry */
