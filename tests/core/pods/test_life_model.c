@@ -288,7 +288,7 @@ static void compare(struct pair *w, uint64_t step, const enum pod_stage *before)
 	}
 }
 
-/* Nothing of it survives (docs/kubelet-rules.md, "Kubelet restart"). */
+/* Nothing of it survives (tests/kubelet/README.md, "Kubelet restart"). */
 static void restart(struct pair *w)
 {
 	const struct podworker_config config = {};

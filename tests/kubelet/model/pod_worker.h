@@ -167,7 +167,7 @@ struct podworker;
 int podworker_new(const struct podworker_config *config, struct podworker **ret);
 struct podworker *podworker_free(struct podworker *pw);
 
-/* UpdatePod (docs/kubelet-rules.md, "Pod updates"). 0; 1 when the update was ignored; -EINVAL
+/* UpdatePod (tests/kubelet/README.md, "Pod updates"). 0; 1 when the update was ignored; -EINVAL
  * without a usable UID; -ENOSPC when there is no room; -ENOMEM. */
 int podworker_update(struct podworker *pw, const struct podworker_update *update, uint64_t now_ns);
 
@@ -194,7 +194,7 @@ struct podworker_known {
 
 typedef void (*podworker_known_fn)(void *userdata, const struct podworker_known *known);
 
-/* SyncKnownPods (docs/kubelet-rules.md, "Orphaned pods"): pods that are not among the n uids are
+/* SyncKnownPods (tests/kubelet/README.md, "Orphaned pods"): pods that are not among the n uids are
  * orphans. fn may be NULL and must not call the worker. */
 void podworker_sync_known(struct podworker *pw, const char *const *uids, size_t n, uint64_t now_ns,
 			  podworker_known_fn fn, void *userdata);

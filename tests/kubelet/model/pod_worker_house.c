@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What housekeeping does with pods: the worker is held against what is wanted and what runs
- * (docs/kubelet-rules.md, "Orphaned pods" and "Pod metrics"; tests/kubelet/README.md,
+ * (docs/kubelet-rules.md, "Pod metrics"; tests/kubelet/README.md, "Orphaned pods",
  * "Housekeeping"). */
 #include <stdlib.h>
 

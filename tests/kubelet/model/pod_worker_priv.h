@@ -96,8 +96,8 @@ void podworker_names_done(struct podworker *pw);
 
 /* pod_worker_house.c */
 
-/* For a record that is orphaned or to be restarted (docs/kubelet-rules.md, "Orphaned pods"). True:
- * it was removed. */
+/* For a record that is orphaned or to be restarted (tests/kubelet/README.md, "Orphaned pods").
+ * True: it was removed. */
 bool podworker_remove_terminated(struct podworker *pw, struct podworker_record *rec, bool orphan,
 				 uint64_t now_ns);
 
