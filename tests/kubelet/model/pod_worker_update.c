@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* UpdatePod: what an update means for a pod, decided in a fixed order (docs/kubelet-rules.md, "Pod
- * updates", and "Effective grace period"). */
+/* UpdatePod: what an update means for a pod, decided in a fixed order (tests/kubelet/README.md,
+ * "Pod updates"; docs/kubelet-rules.md, "Effective grace period"). */
 #include <errno.h>
 
 #include "kubelet/model/pod_worker_priv.h"
