@@ -164,7 +164,7 @@ static void stop_pod(struct shutscene *s)
 			 0);
 	json_decref(shutscene_await_record(s, "{'type':'shutdown','event':'group-started'}"));
 	assert_int_equal(proc_wait(&box.proc, &how), 0);
-	/* graced has been told which process holds the kubelet's lock. */
+	/* graced knows which process holds the kubelet's lock. */
 	for (int i = 0; i < PATIENCE_S * 20 && logindmock_logged(&s->mock, LISTS) == asked; i++)
 		usleep(50000);
 	assert_true(logindmock_logged(&s->mock, LISTS) > asked);

@@ -24,7 +24,7 @@ result() { # STATUS SENTENCE
 	fi
 }
 
-# Ends well, says nothing on stderr, and leaves what it told in $work/NAME.
+# Ends well, says nothing on stderr, and leaves what it printed in $work/NAME.
 replay() { # NAME ARG...
 	local to=$work/$1 rc
 	shift

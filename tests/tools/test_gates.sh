@@ -72,7 +72,7 @@ layers() {
 		'^user/core/a.c:2: user/core/b.h is not there' "$tools/check-layers" "$tree"
 	plant 'user/core/a.h=#include "core/b.h"' 'user/core/b.h=#include "base/c.h"\n#include "core/a.h"' \
 		'user/base/c.h=int c;'
-	refuses "includes that go in a circle are told with the way round" \
+	refuses "includes that go in a circle are reported with the way round" \
 		'circle: user/core/a.h user/core/b.h user/core/a.h' "$tools/check-layers" "$tree"
 	plant 'user/app/a.c=#include "graced.skel.h"'
 	refuses "the skeleton is for io alone" \
@@ -122,11 +122,11 @@ purity() {
 	refuses "a call up into io is refused" ': a\(\) is not' "$tools/check-purity" "$tmp/build" "$tree"
 	plant 'user/core/a.c=int a;'
 	rm -rf "$tmp/build"
-	refuses "a source without an object is told" \
+	refuses "a source without an object is reported" \
 		'user/core/a.c:1: was not compiled' "$tools/check-purity" "$tmp/build" "$tree"
 	plant 'user/core/a.c=int a;' 'user/wire/a.proto=syntax = "proto3";'
 	compile
-	refuses "messages without their generated object are told" \
+	refuses "messages without their generated object are reported" \
 		'user/wire/a.proto:1: was not compiled' "$tools/check-purity" "$tmp/build" "$tree"
 	mkdir -p "$tmp/build/gen"
 	echo 'long time(long *); long b(void); long b(void) { return time(0); }' |

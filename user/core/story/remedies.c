@@ -256,7 +256,7 @@ static const struct remedy remedies[] = {
 
 #define WARNING(w) (AUDIT_REASON_COUNT + (w))
 
-/* Of topics of core/stop/advice. */
+/* By topic of core/stop/advice: anchors of docs/fix.md. */
 static const char *const pages[ADVICE_TOPICS] = {
 	[AUDIT_SHIELD] = "a-handler-in-the-program",
 	[AUDIT_SIG_IGN] = "ignored-or-blocked",
