@@ -406,6 +406,24 @@ dependencies() {
 	check "the package of a missing tool is named" $?
 }
 
+# Each .out is that of the program, but for what SED changes in it.
+grow_with() { # SED
+	mkdir -p "$tmp/grow" && cp "$root/tests/replay/run.sh" "$root"/tests/replay/row-09.{rec,out} "$tmp/grow"
+	sed -i -E "$1" "$tmp/grow/row-09.out" && cp "$tmp/grow/row-09.out" "$tmp/before"
+	GRACED=$build/graced "$tmp/grow/run.sh" grow >"$tmp/said" 2>&1
+}
+
+goldens() {
+	grow_with 's/"via":null,|"cut":0,|"static":false,|"waited_for":\[\],//g' &&
+		cmp "$tmp/grow/row-09.out" "$root/tests/replay/row-09.out" && ! cmp -s "$tmp/before" "$tmp/grow/row-09.out"
+	check "goldens grow by members that say nothing" $?
+	grow_with 's/"latency_ns":[0-9]+,//' && cmp "$tmp/before" "$tmp/grow/row-09.out" &&
+		grep -q "row-09.out differs in more" "$tmp/said"
+	check "but not by one that says something" $?
+	grow_with 's/"via":null,//; s/"cause":"[a-z-]*"/"cause":"host"/' && cmp "$tmp/before" "$tmp/grow/row-09.out"
+	check "nor where another differs" $?
+}
+
 layers
 purity
 circles
@@ -418,5 +436,6 @@ stack
 counting
 aside
 dependencies
+goldens
 echo "1..$count"
 ((failures == 0))
