@@ -402,6 +402,7 @@ help:
 	@echo 'make krew       kubectl graced, as an archive and a manifest for krew (URL=: where it will be)'
 	@echo 'make uninstall  the same; leaves the configuration and what was recorded'
 	@echo 'make generated  writes completions, deploy/graced.yaml and lists of settings anew, from the tables'
+	@echo 'make goldens    adds a new member of a record to the replays, where it says nothing'
 	@echo 'make fmt        formats the C files'
 	@echo 'make lint       what can be judged without building'
 	@echo 'make fuzz       fuzzes each target for TIME=60 seconds'

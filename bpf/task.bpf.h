@@ -133,8 +133,8 @@ static __always_inline bool task_is_ns_init(struct task_struct *t)
 	return up.nr == 1;
 }
 
-/* Of PID 1 of a pid namespace in which reboot(2) was called, the signal that its parent sees it die
- * of; else 0. The kernel sets it before it kills PID 1. */
+/* The signal that the parent of PID 1 sees it die of, if reboot(2) was called in its pid namespace;
+ * else 0. The kernel sets it before it kills PID 1. */
 static __always_inline __u32 task_ns_reboot(struct task_struct *t)
 {
 	struct upid up = {};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Targets for people who change graced: style, fuzzing, coverage, a build for the other machine.
 
-.PHONY: quick walk generated fmt lint fuzz fuzz-targets coverage arm64 check-arm64 screenshots
+.PHONY: quick walk generated goldens fmt lint fuzz fuzz-targets coverage arm64 check-arm64 screenshots
 
 STYLED = $(shell find bpf include user tests tools vmlinux -name '*.[ch]' 2>/dev/null)
 
@@ -13,6 +13,10 @@ walk: $(UNIT)
 
 generated: $(BUILD)/graced $(BUILD)/tools/settings $(BUILD)/tools/records
 	tools/generate
+
+# A member that is new, where it says nothing.
+goldens: $(BUILD)/graced
+	@GRACED='$(BUILD)/graced' tests/replay/run.sh grow
 
 # What changed since it was last formatted, or found to be.
 fmt: $(BUILD)/formatted

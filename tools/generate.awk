@@ -136,7 +136,7 @@ part == "verdicts" { print ".It " $1 " Ta " $2 " Ta " $3 }
 part == "run-flags" && is_run() { flags = flags " -" $2 }
 part == "source-flags" && $1 ~ /^(names|cri|kubelet)\./ && $8 ~ / wait / { flags = flags " -" $2 }
 
-# Of one type of records.
+# The fields of one type of records.
 part == "fields-" $1 { wrap(substr($2, 2), ".It Cm ", " , ") }
 
 function value_of_yaml(text) {

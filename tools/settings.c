@@ -32,7 +32,7 @@ static void print_verdicts(void)
 		enum cause cause;
 		const char *when;
 	} rows[] = {
-#define ROW(number, holds, outcome, cause, when) {OUTCOME_##outcome, CAUSE_##cause, when},
+#define ROW(number, condition, outcome, cause, when) {OUTCOME_##outcome, CAUSE_##cause, when},
 #include "core/stop/outcome.def"
 	};
 

@@ -56,7 +56,7 @@ prepare() {
 	END
 }
 
-# A container that is told to stop; the next id.
+# A container that is requested to stop; the next id.
 containers=0
 stop_container() {
 	local pod container
@@ -186,7 +186,7 @@ expect_restart() {
 	claim "stopped and started, it goes on where it had come to" $?
 }
 
-# What systemd itself told, in order: units that are inactive are forgotten with their times.
+# What systemd itself reported, in order: units that are inactive are forgotten with their times.
 told_before() { # TEXT TEXT
 	inside journalctl -q -o cat _PID=1 | awk -v a="$1" -v b="$2" '
 		index($0, a) == 1 { first = NR }

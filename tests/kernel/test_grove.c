@@ -550,7 +550,7 @@ static void check_via(const struct tree *t)
 		wrong(t, last, "via", "nothing");
 	if (!passed || !sure)
 		return;
-	/* Of a grandchild's own code there is no record before a stop. */
+	/* There is no record of a grandchild's own code before a stop. */
 	if (!open && (!found || (last != named && reaped(t, last)->number & 0x7f)))
 		wrong(t, last, "via", "another");
 	if ((reaped(t, last)->number & 0x7f) == SIGKILL &&

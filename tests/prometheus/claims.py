@@ -45,7 +45,7 @@ def page_of_all():
         if not line.startswith("#"):
             name, labels = re.match(r"([\w:]+)(?:\{(.*)\})? ", line).groups()
             samples.setdefault(name, []).append(dict(re.findall(r'(\w+)="([^"]*)"', labels or "")))
-    # Of a histogram Prometheus stores these lines or, under the name alone, native buckets.
+    # Prometheus stores these lines of a histogram or, under the name alone, native buckets.
     for name in [name for name in samples if name.endswith("_bucket")]:
         samples[name.removesuffix("_bucket")] = [
             {k: v for k, v in labels.items() if k != "le"} for labels in samples[name]]

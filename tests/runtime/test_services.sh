@@ -108,7 +108,7 @@ is_stopped() { # UNIT
 	stops_of "$1" | grep -q .
 }
 
-# What systemd has told of the unit's main process, from before it is stopped.
+# What systemd has reported of the unit's main process, from before it is stopped.
 declare -A main_pid=()
 
 start() { # UNIT...

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds `graced check` to what it says of capabilities: drops them and looks at what is told, and at
+# Holds `graced check` to what it says of capabilities: drops them and looks at what is reported, and at
 # what then really fails. Needs root and BTF, is skipped aloud without. GRACED names the binary.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,8 +16,8 @@ with() { # CAPABILITIES COMMAND...
 }
 
 claims="with all capabilities no feature lacks one
-a capability that is missing is told, and the feature that lacks it: a warning where tracing goes on
-without CAP_BPF or CAP_PERFMON tracing is told to be out of reach, and is
+a capability that is missing is reported, and the feature that lacks it: a warning where tracing goes on
+without CAP_BPF or CAP_PERFMON tracing is reported as out of reach, and is
 CAP_SYS_ADMIN stands in for CAP_BPF and CAP_PERFMON
 no CAP_SYS_ADMIN is needed, and the kernel's BPF statistics cannot be switched on
 what reads the kernel's records does not start with another clock than theirs
@@ -66,7 +66,7 @@ done <<'END'
 SYS_PTRACE inits_from_before audit
 DAC_READ_SEARCH audit cgroups_by_id
 END
-claim "a capability that is missing is told, and the feature that lacks it: a warning where tracing goes on" $bad
+claim "a capability that is missing is reported, and the feature that lacks it: a warning where tracing goes on" $bad
 
 bad=0
 for capability in bpf perfmon; do
@@ -76,7 +76,7 @@ for capability in bpf perfmon; do
 	with "-$capability,-sys_admin" "$graced" trace --duration 1ms
 	((rc == 1)) && grep -q 'CAP_BPF and CAP_PERFMON' "$err" || { bad=1 && break; }
 done
-claim "without CAP_BPF or CAP_PERFMON tracing is told to be out of reach, and is" $bad
+claim "without CAP_BPF or CAP_PERFMON tracing is reported as out of reach, and is" $bad
 
 with -bpf,-perfmon "$graced" check
 bad=$((rc != 0))

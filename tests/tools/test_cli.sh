@@ -299,7 +299,7 @@ try "$graced" replay -o json --scope pods --assume-grace 30s "$rec"
 ((rc == 0)) && grep -q '"seconds":30' "$out"
 claim "what the recording was made with may be overruled" $?
 
-# Every way to cut it short: rows before the cut are whole, and it is told.
+# Every way to cut it short: rows before the cut are whole, and it says so.
 bad=0 size=$(stat -c %s "$rec")
 for ((n = 1; n < size; n += 37)); do
 	head -c "$n" "$rec" >"$tmp/cut.rec"
@@ -307,7 +307,7 @@ for ((n = 1; n < size; n += 37)); do
 	((rc == 1)) && one_line "$err" && head -n "$(lines "$out")" "$tmp/first" | cmp -s - "$out" ||
 		{ bad=1 && echo "# cut after $n bytes" && break; }
 done
-claim "a recording that was cut short anywhere is told in one line, exit 1, with whole rows" $bad
+claim "a recording that was cut short anywhere is reported in one line, exit 1, with whole rows" $bad
 
 head -n 7 "$rec" | head -c -9 >"$tmp/cut.rec"
 try "$graced" replay -o json "$tmp/cut.rec"
@@ -332,7 +332,7 @@ foreign '\x00\x01\xff\xfe' 'not a graced recording' || bad=1
 head -c 200000 /dev/zero >"$tmp/foreign"
 try "$graced" replay "$tmp/foreign"
 refused 1 'not a graced recording' || bad=1
-claim "a foreign file is told to be one, exit 1" $bad
+claim "a foreign file is reported as one, exit 1" $bad
 
 sed '1s/"version":1/"version":7/' "$rec" >"$tmp/newer.rec"
 try "$graced" replay "$tmp/newer.rec"
@@ -349,13 +349,13 @@ try "$graced" replay "$tmp/absent.rec"
 refused 1 'absent.rec' || bad=1
 try "$graced" replay "$tmp"
 refused 1 'directory' || bad=1
-claim "a file that cannot be read is told, exit 1" $bad
+claim "a file that cannot be read is reported, exit 1" $bad
 
 rc=0
 timeout 120 "$graced" replay -o json "$rec" >/dev/full 2>"$err" || rc=$?
 : >"$out"
 refused 1 'standard output'
-claim "a full disk is told in one line, exit 1" $?
+claim "a full disk is reported in one line, exit 1" $?
 
 body=$(sed -n '6,8p' "$rec")
 { head -n 5 "$rec" && for ((i = 0; i < 3000; i++)); do echo "$body"; done && tail -n 1 "$rec"; } >"$tmp/many.rec"
@@ -557,10 +557,10 @@ the first JSON line says attached
 trace | head -1 ends quietly
 a reader that has stopped reading does not keep SIGINT from ending it
 each command that looks at this host says in one line that the device of standard output is full, exit 1
-an unknown hierarchy is told in one line, exit 1
+an unknown hierarchy is reported in one line, exit 1
 trace --record writes for its owner alone what replay prints again
 record - goes into a pipe
-a recording that cannot be written is told, and nothing is attached
+a recording that cannot be written is reported, and nothing is attached
 --duration ends a trace, exit 0
 trace of services says when no systemd runs here"
 why=
@@ -671,11 +671,11 @@ kill "$daemon" && wait "$daemon" 2>/dev/null
 text=$(sh -c 'ulimit -f 0; timeout 120 "$1" check >"$2"; echo "status $?" >&2' sh "$graced" "$tmp/small" \
 	2>&1 </dev/null)
 [[ $text == *'cannot write to standard output'*'status 1' ]]
-claim "a file that may not grow is told in one line, exit 1" $?
+claim "a file that may not grow is reported in one line, exit 1" $?
 
 try "$graced" trace --hierarchy nonsense
 refused 1 "'nonsense'"
-claim "an unknown hierarchy is told in one line, exit 1" $?
+claim "an unknown hierarchy is reported in one line, exit 1" $?
 
 (umask 000 && try "$graced" trace -o json --record "$tmp/live.rec" --duration 300ms && exit "$rc")
 rc=$?
@@ -688,14 +688,14 @@ rc=${PIPESTATUS[0]}
 ((rc == 0)) && quiet "$err" && head -n 1 "$out" | grep -q '"attached"'
 claim "record - goes into a pipe" $?
 
-try script -qec "$graced record --duration 100ms $tmp/told.rec" /dev/null
-((rc == 0)) && grep -q "recording to $tmp/told.rec; Ctrl-C ends it" "$out" &&
-	grep -qE "[0-9]+ stops and [1-9][0-9]* observations recorded; graced replay $tmp/told.rec" "$out"
+try script -qec "$graced record --duration 100ms $tmp/summary.rec" /dev/null
+((rc == 0)) && grep -q "recording to $tmp/summary.rec; Ctrl-C ends it" "$out" &&
+	grep -qE "[0-9]+ stops and [1-9][0-9]* observations recorded; graced replay $tmp/summary.rec" "$out"
 claim "on a terminal record says where it records, and at the end how much" $?
 
 try "$graced" record --duration 300ms "$tmp/no/such/dir.rec"
 refused 1 'dir.rec'
-claim "a recording that cannot be written is told, and nothing is attached" $?
+claim "a recording that cannot be written is reported, and nothing is attached" $?
 
 # Whoever stops meanwhile is not looked at: a flood of theirs would have records lost, which is said.
 nobody=(-n no-such-namespace --container-roots /graced-no-containers)

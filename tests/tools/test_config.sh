@@ -73,7 +73,7 @@ sed 's/maxSeries: 10000/maxSeries: lots/' "$file" >"$tmp/typed.yaml"
 line=$(grep -n lots "$tmp/typed.yaml" | cut -d: -f1)
 run --config "$tmp/typed.yaml" --config.check
 refused 1 "^graced run: $tmp/typed.yaml:$line: metrics.maxSeries: wants .*'lots'"
-claim "a wrong type is told with file, line and key, exit 1" $?
+claim "a wrong type is reported with file, line and key, exit 1" $?
 
 run --config "$tmp/typed.yaml"
 refused 1 ":$line: metrics.maxSeries: "
@@ -82,12 +82,12 @@ claim "the daemon does not start with it" $?
 sed 's/listenAddress:/listenadress:/' "$file" >"$tmp/unknown.yaml"
 run --config "$tmp/unknown.yaml" --config.check
 refused 1 ":13: web.listenadress: .*did you mean web.listenAddress"
-claim "an unknown key is told with line, key and what was meant" $?
+claim "an unknown key is reported with line, key and what was meant" $?
 
 printf 'a: 1\nscope: none\nlog: {level: 5}\n' >"$tmp/three.yaml"
 run --config "$tmp/three.yaml" --config.check
 ((rc == 1)) && quiet "$out" && [[ $(cut -d: -f3 "$err" | xargs) == "1 2 3" ]]
-claim "all that is wrong is told at once" $?
+claim "all that is wrong is reported at once" $?
 
 printf 'web:\n  listenAddress: 0.0.0.0:9753\n' >"$tmp/open.yaml"
 run --config "$tmp/open.yaml" --config.check
@@ -111,7 +111,7 @@ run --config.check --web.config.file "$tmp/bad.yaml"
 ((rc == 1)) && quiet "$out" && [[ $(wc -l <"$err") == 2 ]] && ! grep -q secret "$err" &&
 	grep -qF "$tmp/bad.yaml:2: basic_auth_users.joe: wants a bcrypt hash" "$err" &&
 	grep -qF "$tmp/bad.yaml:3: http_server_config: is not read here" "$err"
-claim "what is wrong with a web configuration is told with line and key, and no password" $?
+claim "what is wrong with a web configuration is reported with line and key, and no password" $?
 
 if command -v openssl >/dev/null; then
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \

@@ -183,7 +183,7 @@ grep -A 2 '^\.Cm graceful ,' docs/graced-trace.8 | sed 's/^\.Cm//' | outcomes_in
 nothing_missing
 claim "--help and graced-trace(8) have each outcome, and no other" $?
 
-# Of words in a query for the metrics of graced.
+# The words in queries for the metrics of graced.
 words_of cause >"$tmp/causes"
 words_of gap >"$tmp/gaps"
 for label in outcome cause gap; do

@@ -72,7 +72,7 @@ layers() {
 		'^user/core/a.c:2: user/core/b.h is not there' "$tools/check-layers" "$tree"
 	plant 'user/core/a.h=#include "core/b.h"' 'user/core/b.h=#include "base/c.h"\n#include "core/a.h"' \
 		'user/base/c.h=int c;'
-	refuses "includes that go in a circle are told with the way round" \
+	refuses "includes that go in a circle are reported with the way round" \
 		'circle: user/core/a.h user/core/b.h user/core/a.h' "$tools/check-layers" "$tree"
 	plant 'user/app/a.c=#include "graced.skel.h"'
 	refuses "the skeleton is for io alone" \
@@ -122,11 +122,11 @@ purity() {
 	refuses "a call up into io is refused" ': a\(\) is not' "$tools/check-purity" "$tmp/build" "$tree"
 	plant 'user/core/a.c=int a;'
 	rm -rf "$tmp/build"
-	refuses "a source without an object is told" \
+	refuses "a source without an object is reported" \
 		'user/core/a.c:1: was not compiled' "$tools/check-purity" "$tmp/build" "$tree"
 	plant 'user/core/a.c=int a;' 'user/wire/a.proto=syntax = "proto3";'
 	compile
-	refuses "messages without their generated object are told" \
+	refuses "messages without their generated object are reported" \
 		'user/wire/a.proto:1: was not compiled' "$tools/check-purity" "$tmp/build" "$tree"
 	mkdir -p "$tmp/build/gen"
 	echo 'long time(long *); long b(void); long b(void) { return time(0); }' |
@@ -414,6 +414,24 @@ dependencies() {
 	check "the package of a missing tool is named" $?
 }
 
+# Each .out is that of the program, but for what SED changes in it.
+grow_with() { # SED
+	mkdir -p "$tmp/grow" && cp "$root/tests/replay/run.sh" "$root"/tests/replay/row-09.{rec,out} "$tmp/grow"
+	sed -i -E "$1" "$tmp/grow/row-09.out" && cp "$tmp/grow/row-09.out" "$tmp/before"
+	GRACED=$build/graced "$tmp/grow/run.sh" grow >"$tmp/said" 2>&1
+}
+
+goldens() {
+	grow_with 's/"via":null,|"cut":0,|"static":false,|"waited_for":\[\],//g' &&
+		cmp "$tmp/grow/row-09.out" "$root/tests/replay/row-09.out" && ! cmp -s "$tmp/before" "$tmp/grow/row-09.out"
+	check "goldens grow by members that say nothing" $?
+	grow_with 's/"latency_ns":[0-9]+,//' && cmp "$tmp/before" "$tmp/grow/row-09.out" &&
+		grep -q "row-09.out differs in more" "$tmp/said"
+	check "but not by one that says something" $?
+	grow_with 's/"via":null,//; s/"cause":"[a-z-]*"/"cause":"host"/' && cmp "$tmp/before" "$tmp/grow/row-09.out"
+	check "nor where another differs" $?
+}
+
 layers
 purity
 circles
@@ -426,5 +444,6 @@ stack
 counting
 aside
 dependencies
+goldens
 echo "1..$count"
 ((failures == 0))

@@ -54,7 +54,7 @@ case "$1 ${2-}" in
 		{ echo "Error from server (NotFound): $2 \"$3\" not found" >&2 && exit 1; }
 	;;
 "get pods")
-	# Of graced's: NAMESPACE NODE NAME PHASE KIND OWNER GOING; of others: NAMESPACE NODE NAME BASE MADE LABELS.
+	# A line for each pod of graced: NAMESPACE NODE NAME PHASE KIND OWNER GOING; of others: NAMESPACE NODE NAME BASE MADE LABELS.
 	if [[ $selector == app.kubernetes.io/name=graced ]]; then
 		in_place <"$CLUSTER/graced" | cut -d' ' -f2-
 	elif [[ $selector ]]; then

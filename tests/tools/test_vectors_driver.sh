@@ -95,7 +95,7 @@ folder
 echo '{"vectors": [{"name": "x", "kind": "sequence", "input": {"steps": []},
 	"expected": {"checks": {}, "times": {"1": {"synced": 1}}}}]}' >"$work/vectors/pod_worker.json"
 "$driver" --spoil "$work/vectors" >"$work/out" 2>&1
-claim 'a place that is not compared is told' grep -qF 'synced of another value was not noticed' "$work/out"
+claim 'a place that is not compared is reported' grep -qF 'synced of another value was not noticed' "$work/out"
 
 # From a value to its nearest neighbours: of another type, absent, one letter off.
 while read -r member wrong; do

@@ -20,7 +20,7 @@ def reported: {id, outcome, cause, signal: .stop_signal.at_boot_ns, exit: .exit.
 [$now | records[] | select(.type == "boot_end")] as $ends |
 $ends[0] as $final |
 [$past[] | select(.type == "stop" and .container.kind == "container")] as $stops |
-[$report[] | .pods[].containers[] | select(.recorded)] as $told |
+[$report[] | .pods[].containers[] | select(.recorded)] as $reports |
 [$report[] | select(.boot_end).boot_end] as $endings |
 $endings[0] as $ending |
 ($before[0].boot.pods.rows | names) as $alive |
@@ -40,12 +40,12 @@ claim($final | if $scene == "order" then .end == "clean" and .reason == "release
 	"the boot ended as it did"; $final | {"end": .end, reason, journal, shutdown, stopped_boot_ns}),
 
 (if $scene == "order" then
-	claim(($stops | length) == 6 and ($stops | map(figures) | sort) == ($told | map(reported) | sort);
-		"each stop in the journal is in the report, with its figures"; ($stops | map(figures)), ($told | map(reported))),
+	claim(($stops | length) == 6 and ($stops | map(figures) | sort) == ($reports | map(reported) | sort);
+		"each stop in the journal is in the report, with its figures"; ($stops | map(figures)), ($reports | map(reported))),
 	claim(all($stops[]; . as $stop | ($table | has($stop.container.name)) and ($svg | has($stop.container.name)) and
 			($table | has($stop.outcome))); "the table and the picture name each"; $table),
-	claim([$told[] | select(.deaf) | .name] == ["redis"] and all($told[]; .outcome == (if .deaf then "killed" else "graceful" end));
-		"the deaf one was killed, the others ended by themselves"; $told | map({name, outcome, deaf})),
+	claim([$reports[] | select(.deaf) | .name] == ["redis"] and all($reports[]; .outcome == (if .deaf then "killed" else "graceful" end));
+		"the deaf one was killed, the others ended by themselves"; $reports | map({name, outcome, deaf})),
 	([$past[] | select(.type == "shutdown" and .event == "released")] | last) as $released |
 	claim(($report | length) == 1 and ($report[0].shutdown | .announced_boot_ns == $released.announced_boot_ns and
 			.released_boot_ns == $released.boot_ns); "the shutdown has the times of its records"; $report[].shutdown, $released),

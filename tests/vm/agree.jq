@@ -36,10 +36,10 @@ def is_lost_oom($ends): .kind == "exit-reason" and .kernel.oom_killed and .repor
 ([$events | split("\n")[] | select(test(" /tasks/exit ")) | capture("/tasks/exit (?<json>.*)$").json |
 	fromjson | select(.id == .container_id) | {(.container_id): .}] | reverse | add) as $tasks |
 [$records[] | select(.type == "stop" and (.container.id | in($tasks)))] as $stops |
-[$stops[] | select(.container.id | in($api))] as $told |
+[$stops[] | select(.container.id | in($api))] as $reports |
 
 claim(($stops | length) == ($tasks | length);
-	"each of the \($tasks | length) ends that containerd told of has one stop";
+	"each of the \($tasks | length) ends that containerd reported has one stop";
 	"\($stops | length) stops of \($stops | map(.container.id) | unique | length) containers",
 	($tasks | keys - [$stops[].container.id])[]),
 claim(all($stops[]; . as $r | $pods[$r.pod.uid // ""] |
@@ -55,28 +55,28 @@ claim(all($counted[]; .container.image | test("^graced.test/(pod|quit):1$|^sha25
 	"each of these has its image, by name or digest";
 	$counted[] | "\(name) \(.container.image)"),
 claim(all($stops[]; status == ($tasks[.container.id].exit_status // 0));
-	"each exit status is the one containerd told";
+	"each exit status is the one containerd reported";
 	$stops[] | "\(name) \(status) \($tasks[.container.id].exit_status // 0)"),
 claim(all($stops[]; (.time | ms) <= ($tasks[.container.id].exited_at | ms) + 1);
 	"none ended after containerd saw it end";
 	$stops[] | "\(name) \(.time) \($tasks[.container.id].exited_at)"),
-claim(($told | length) > 0 and all($told[]; status == $api[.container.id].exitCode);
-	"each of the \($told | length) exit codes in the API agrees";
-	$told[] | "\(name) \(status) \($api[.container.id].exitCode)"),
+claim(($reports | length) > 0 and all($reports[]; status == $api[.container.id].exitCode);
+	"each of the \($reports | length) exit codes in the API agrees";
+	$reports[] | "\(name) \(status) \($api[.container.id].exitCode)"),
 # finishedAt is cut to a second, and is when the runtime saw the end.
-claim(all($told[]; ($api[.container.id].finishedAt | ms) as $finished |
+claim(all($reports[]; ($api[.container.id].finishedAt | ms) as $finished |
 		$finished == (($tasks[.container.id].exited_at | ms) / 1000 | floor * 1000) and
 		$finished > (.time | ms) - 1000);
 	"each finishedAt in the API is that end, cut to a second";
-	$told[] | "\(name) \(.time) \($api[.container.id].finishedAt)"),
+	$reports[] | "\(name) \(.time) \($api[.container.id].finishedAt)"),
 [$records[] | select(.type == "discrepancy" and (.kind | IN("exit-time", "exit-late") | not)) | select((is_lost_pod or
 	is_lost_oom([$api[.container.id // ""] // empty])) | not)] as $differs |
 claim($differs == [];
 	"nothing that the kubelet says differs from what was, but lost static pods and OOM kills";
 	$differs[] | tojson),
-# The runtime's or the kubelet's own word, where it was told in time.
+# The runtime's or the kubelet's own word, where it was reported in time.
 claim([$records[] | select(.type == "runtime_exit")] | all(.agrees);
-	"no word of a runtime is told that does not agree";
+	"no word of a runtime is reported that does not agree";
 	$records[] | select(.type == "runtime_exit" and (.agrees | not)) | tojson),
 ([$stops[] | ($tasks[.container.id].exited_at | ms) - (.time | ms)] | sort |
 	"# containerd saw the ends \(.[0]) to \(.[-1]) ms later, median \(.[length / 2 | floor])")

@@ -18,16 +18,16 @@ def terminal: .phase == "Failed" or .phase == "Succeeded";
 def unready: all(.conditions[]?; .type != "Ready" or .status != "True");
 def ended: .status | terminal and unready;
 
-[$serial | split("\n")[] | fromjson? | objects] as $told |
-[$told[] | select(.type == "stop" and .container.kind != "sandbox" and (.pod.name | own))] as $stops |
-[$told[] | select(.type == "shutdown")] as $steps |
-[$told[] | select(.type == "lock" and .what == "shutdown" and .mode == "delay" and (.held | not)) |
+[$serial | split("\n")[] | fromjson? | objects] as $reports |
+[$reports[] | select(.type == "stop" and .container.kind != "sandbox" and (.pod.name | own))] as $stops |
+[$reports[] | select(.type == "shutdown")] as $steps |
+[$reports[] | select(.type == "lock" and .what == "shutdown" and .mode == "delay" and (.held | not)) |
 	{who, t: (.at | after_boot)}] as $locks |
 [$watch[] | select(.event.type != "DELETED" and (.event.object.metadata.name | own) and (.event.object | ended)) |
 	{name: .event.object.metadata.name, status: .event.object.status, t: (.at | after_boot)}] |
 	group_by(.name) | map(min_by(.t)) as $said |
 [$pods[0].items[] | select(.metadata.name | own)] as $last |
-[$told[] | select(.type == "slow") | . + {t: (.at | after_boot)}] as $slow |
+[$reports[] | select(.type == "slow") | . + {t: (.at | after_boot)}] as $slow |
 ($off_at | after_boot) as $off |
 ([$locks[] | select(.who == "graced").t] | first) as $let_go |
 ([$steps[] | select(.event == "released")] | first) as $released |
@@ -53,7 +53,7 @@ def who: if .kill_signal then "SIGKILL by \(.kill_signal.sender.comm) (\(.kill_s
 
 (if $upset then empty else
 claim(($stops | map(.pod.name) | sort) == (["good", "slow", "deaf", "still-vm-node", "vital-vm-node"] | sort);
-	"each container's stop is told once"; $stops | map(.pod.name))
+	"each container's stop is reported once"; $stops | map(.pod.name))
 end),
 
 claim(all($stops[]; .pod.name == "deaf" or .outcome == "graceful"); "who hears its stop signal leaves by itself";
@@ -98,7 +98,7 @@ else empty end),
 
 (if $scene | IN("assist", "killed") then
 	claim(if $deaf.kill_signal.sender.comm == "graced" then any($steps[]; .event == "container-killed" and (.stop.deaf | not))
-		else all($steps[]; .event != "container-killed") end; "who killed it is told"; $deaf | who)
+		else all($steps[]; .event != "container-killed") end; "who killed it is reported"; $deaf | who)
 elif $scene == "deaf" then
 	claim($deaf.kill_signal.sender.comm == "graced" and any($steps[]; .event == "container-killed" and .stop.deaf)
 		and $deaf.exit.at_boot_ns - $deaf.stop_signal.at_boot_ns < 12000000000;
@@ -118,6 +118,6 @@ elif $scene == "starved" then
 else empty end),
 
 (if $scene == "killed" then
-	claim([$told[] | select(.type == "lock" and .who == "graced") | .held] == [true, false];
-		"the lock outlives the daemon: it is taken once, and let go once"; $told[] | select(.type == "lock"))
+	claim([$reports[] | select(.type == "lock" and .who == "graced") | .held] == [true, false];
+		"the lock outlives the daemon: it is taken once, and let go once"; $reports[] | select(.type == "lock"))
 else empty end)

@@ -9,7 +9,7 @@ def claim(ok; sentence; details): if ok then "ok - \($scene): " + sentence
 
 def ns: . / 1000000000 - $asked;
 def shown: (. * 100 | round) / 100 | tostring;
-def told: split("\n")[] | fromjson? | objects;
+def reported: split("\n")[] | fromjson? | objects;
 def sender: "\(.comm) (\(.kind))";
 def name: .container.name;
 def is_deaf: name | endswith("-deaf");
@@ -31,15 +31,15 @@ def judge(stops; whose):
 	claim(all(stops[]; (is_deaf | not) or (.outcome == "killed" and .deaf));
 		"... who is deaf is killed"; stops[] | summary),
 	claim(all(stops[]; .stop_signal.sender.kind as $kind | any(asked_by[name][]; . == $kind));
-		"... who asked is told"; stops[] | summary),
+		"... who asked is reported"; stops[] | summary),
 	claim(all(stops[]; .kill_signal.sender.kind == killed_by[name]);
-		"... who killed is told: dockerd by runc, systemd of a scope"; stops[] | summary);
+		"... who killed is reported: dockerd by runc, systemd of a scope"; stops[] | summary);
 
-[$serial | told] as $told | [$records | told] as $own |
-[$told[] | select(.type == "stop" and .container.runtime)] as $stops |
+[$serial | reported] as $reports | [$records | reported] as $own |
+[$reports[] | select(.type == "stop" and .container.runtime)] as $stops |
 [$own[] | select(.type == "stop" and .container.runtime)] as $recorded |
 [$own[] | select(.type == "shutdown")] as $steps |
-([$told[] | select(.type == "lock" and .who == "graced" and (.held | not)).at - $asked] | first) as $let_go |
+([$reports[] | select(.type == "lock" and .who == "graced" and (.held | not)).at - $asked] | first) as $let_go |
 ([$stops[].stop_signal.at_boot_ns // empty | ns] | min) as $first |
 
 # --- the timeline ---

@@ -44,13 +44,13 @@ rows as $rows |
 ($rows[] | . as $row |
 	[$seen[] | select(fits($row))] as $fitting |
 	claim(enough($row.times; $fitting | length);
-		"the stop of \($row.pod)'s \($row.container) is told \($row.times | if . == "1" then "once" else . + " times" end): \($row.outcome
+		"the stop of \($row.pod)'s \($row.container) is reported \($row.times | if . == "1" then "once" else . + " times" end): \($row.outcome
 			), \($row.cause), terminating \($row.terminating)";
 		"expected \($row | words)",
 		($seen[] | select(.pod == $row.pod and .container == $row.container) | "got \(words)"))),
 [$seen[] | select(. as $one | all($rows[]; . as $row | $one | fits($row) | not))] as $others |
-claim($others == []; "no other stop of these pods is told"; $others[] | words),
+claim($others == []; "no other stop of these pods is reported"; $others[] | words),
 # Its liveness probe fails once. Whatever else ends here is not made again, or ends without a request.
 [$records[] | select(.type == "restart" and (.pod.name | IN($pods[])))] as $again |
 claim([$again[] | [.pod.name, .container.name, .probe, .next.attempt]] == [["probed", "main", true, 1]];
-	"the container whose probe failed is told to be made again, and no other"; $again[] | tojson)
+	"the container whose probe failed is reported as made again, and no other"; $again[] | tojson)

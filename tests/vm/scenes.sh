@@ -122,7 +122,7 @@ watch_api() {
 	watch_pid=$!
 }
 
-# How the machine is told to end.
+# How the machine is requested to end.
 off_verb=poweroff
 
 # Leaves asked, the machine's uptime then.

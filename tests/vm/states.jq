@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Holds the lives of pods, as they are told, against the ends of their containers; prints TAP without
+# Holds the lives of pods, as they are reported, against the ends of their containers; prints TAP without
 # numbers.
 #   jq -nr -f states.jq --argjson pods COUNT --slurpfile records RECORDS
 
@@ -15,12 +15,12 @@ def claim($ok; sentence; details): if $ok then "ok - " + sentence
 
 def at($state): [.moves[] | select(.state == $state)][0].at_boot_ns // 0;
 def ends: [.stops[].exit.at_boot_ns // 0];
-def told: "\(.name): \([.moves[] | "\(.state) by \(.trigger)"] | join(", "))";
+def summary: "\(.name): \([.moves[] | "\(.state) by \(.trigger)"] | join(", "))";
 
 claim(($lives | length) == $pods and all($lives[];
 		[.moves[].state] == ["sync", "terminating", "terminated", "finished"]);
 	"each of \($pods) pods comes to be sync, terminating, terminated and finished, once";
-	$lives[] | told),
+	$lives[] | summary),
 claim(all($lives[]; at("terminated") >= (ends | max // 0));
 	"none is terminated before its last process has ended";
 	$lives[] | "\(.name): \(at("terminated")), ends \(ends)"),
@@ -31,4 +31,4 @@ claim(all($lives[]; at("terminated") - (ends | max // 0) < 5000000000);
 claim(all($lives[]; at("terminating") as $at | all(.stops[];
 		.pod_terminating or .container.kind == "sandbox" or .exit.at_boot_ns <= $at));
 	"no container that crashed, or failed its probe, was a pod's end";
-	$lives[] | told)
+	$lives[] | summary)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Holds what is told of pods that lose their objects, their kubelet or their runtime while they end
+# Holds what is reported of pods that lose their objects, their kubelet or their runtime while they end
 # against the kernel's times and the API; prints TAP without numbers.
 #   jq -nr -f upsets.jq --slurpfile records R --slurpfile watch W --rawfile metrics M
 
@@ -14,8 +14,8 @@ def life: ["sync", "terminating", "terminated", "finished"];
 
 # How often each of them lives.
 {forced: 1, edited: 1, serving: 1, left: 1, "again-vm-node": 2, "cut-vm-node": 1} as $lives |
-[$records[] | select(.pod.name // "" | in($lives))] as $told |
-def of($type; $name): [$told[] | select(.type == $type and .pod.name == $name)];
+[$records[] | select(.pod.name // "" | in($lives))] as $reports |
+def of($type; $name): [$reports[] | select(.type == $type and .pod.name == $name)];
 
 # Each life by itself: a stop belongs to the last that had begun.
 [$lives | keys[] as $name | of("pod"; $name) | sort_by(.at_boot_ns) as $moves |
@@ -58,27 +58,27 @@ claim(any($watch[].object; .metadata.name == "edited" and .metadata.labels.edite
 	"the API did not tell of it"),
 # Nobody lists these while they end: one without an object, and static ones without a manifest.
 ["forced", "again-vm-node", "cut-vm-node"] as $gone |
-[$told[] | select(.type == "discrepancy" and (.kind | IN("exit-time", "exit-late") | not))] as $differs |
+[$reports[] | select(.type == "discrepancy" and (.kind | IN("exit-time", "exit-late") | not))] as $differs |
 claim(all($differs[]; .kind == "object-gone-processes-live" and (.pod.name | IN($gone[])) and
 		(.reported.listed | not) and .kernel.populated);
 	"nothing that the kubelet says differs from what was, but that it lists no pod that it has lost";
 	$differs[] | tojson),
 claim(all($differs[]; . as $d | any($each[]; .name == $d.pod.name and
 		at("terminating") <= $d.since_boot_ns and $d.boot_ns <= last_end));
-	"that one is gone is told while its processes live";
-	($differs[] | "\(.pod.name): since \(.since_boot_ns), told at \(.boot_ns)"), ($each[] | words)),
+	"that one is gone is reported while its processes live";
+	($differs[] | "\(.pod.name): since \(.since_boot_ns), reported at \(.boot_ns)"), ($each[] | words)),
 claim([$differs[].pod.name | select(. == "cut-vm-node")] == ["cut-vm-node"];
-	"it is told of the one that takes 60 seconds without a runtime";
+	"it is reported of the one that takes 60 seconds without a runtime";
 	$differs[] | tojson),
 claim(($ready | length) == 1 and $ready[0].stop_boot_ns == $stop.stop_signal.at_boot_ns;
-	"a pod is told to have been Ready since the stop signal to its container";
+	"a pod is reported to have been Ready since the stop signal to its container";
 	($ready[] | tojson), ($stop | tojson)),
 claim(unready("serving") + $whole >= ($stop.time | seconds);
 	"it was so in the API until its container ended";
 	"\(unready("serving")), ended \($stop.time)"),
 claim(($ready[0].time | seconds) as $until |
 		$until >= unready("serving") and $until <= unready("serving") + $whole + $poll;
-	"until when is told within one poll";
+	"until when is reported within one poll";
 	"until \($ready[0].time), in the API \(unready("serving") | todate)"),
 claim([$records[] | select(.type == "pod_ready")] | length > 0 and all(group_by(.pod.workload)[];
 		. as $of | "{namespace=\"\($of[0].pod.namespace)\",workload=\"\($of[0].pod.workload)\"}" as $labels |
@@ -89,5 +89,5 @@ claim([$records[] | select(.type == "pod_ready")] | length > 0 and all(group_by(
 		((metric("sum") - ([$of[].ready_ns // 0] | add) / 1e9) | fabs) < 0.001);
 	"how long pods were Ready while they were stopped is what the metrics have";
 	$metrics | split("\n")[] | select(test("_(sum|count)"))),
-"# Ready for \($ready[0].bounds | "\(.min_ns / 1e9) to \(.max_ns / 1e9)") s, as told \(
+"# Ready for \($ready[0].bounds | "\(.min_ns / 1e9) to \(.max_ns / 1e9)") s, as reported \(
 	($ready[0].time | seconds) - unready("serving")) s after the API's second"

@@ -2,7 +2,7 @@
 # Sourced by run: pods whose objects, kubelet or runtime go while they end. What graced writes down of
 # it is held against the API by upsets.jq.
 
-# How often graced has told that state of a pod.
+# How often graced has reported that state of a pod.
 moves() { # NAME STATE
 	guest "grep '\"type\":\"pod\"' /var/log/graced/records.json" |
 		jq -s --arg name "$1" --arg state "$2" \

@@ -106,8 +106,8 @@ measure_trace() { # ROW ARGS
 	stop_tracer
 }
 
-# Of a container that stands apart, from SIGTERM to the row, while others come and go. The same load
-# of them is there when nobody is asked.
+# The time from SIGTERM to the row, for a container that stands apart while others come and go. The
+# same load is there when no source is queried.
 bench_names_storm() {
 	local round
 	start_node 20
@@ -145,7 +145,7 @@ await_storm() {
 	done
 }
 
-# Of those that begin and end in a storm, by their records.
+# How many of those that begin and end in a storm have names in their records.
 storm_named() {
 	: > "$work/out"
 	"${bound[@]}" "$graced" trace -o json --cri.endpoint "$socket" > "$work/out" 2> "$work/err" &

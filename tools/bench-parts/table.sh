@@ -7,7 +7,7 @@ sample() { # ROW WHO NUMBER...
 	printf '%s\n' "${@:3}" >> "$work/$1.$2"
 }
 
-# Of the numbers in a file: median, lower and upper quartile, number; nothing of no numbers.
+# Prints median, lower and upper quartile, and count of the numbers in a file; nothing if it has none.
 spread() {
 	[ -s "$1" ] || return 0
 	sort -g "$1" | awk '

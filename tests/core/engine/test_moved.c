@@ -100,7 +100,7 @@ static void test_back_late(void **state)
 		world_timer(&w, LEFT_AT + WAIT);
 		assert_string_equal(world_stop(&w)->id, WORLD_BOOT "/" WORLD_ID_A1 "/2000004242");
 		world_clear(&w);
-		/* Of the time before, and late. */
+		/* Events from the time before, which come late. */
 		world_managed(&w, LEFT_AT - 1, CG_A1, &P_A1, 15);
 		if (with_init)
 			world_init(&w, SEC(50) - 1, CG_A1, &P_A1);

@@ -722,7 +722,7 @@ static void test_any_facts(void **state)
 static void test_pairs(void **state)
 {
 	static const char *const texts[OUTCOME_ROWS] = {
-#define ROW(number, holds, outcome, cause, text) text,
+#define ROW(number, condition, outcome, cause, text) text,
 #include "core/stop/outcome.def"
 	};
 	bool known[OUTCOME_COUNT][CAUSE_COUNT] = {}, seen[CAUSE_COUNT] = {};

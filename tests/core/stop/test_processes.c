@@ -635,7 +635,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* Of what is brought in, and of what it starts; an orphan has a parent outside without PID 1. */
+/* What is brought in, and what that starts; an orphan has a parent outside without PID 1. */
 static void test_entered(void **state)
 {
 	for (uint32_t ns_pid = 1; ns_pid <= 2; ns_pid++) {

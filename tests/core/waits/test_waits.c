@@ -211,7 +211,7 @@ static const struct {
 	{{.forks_failed = 7}, {.forks_failed = 8}, WAIT_FOR_FORK, 1, 0},
 	{{.memory_stalled_ns = 1}, {.memory_stalled_ns = S + 1}, WAIT_FOR_MEMORY, 0, S},
 	{{}, {.io_stalled_ns = 2 * S}, WAIT_FOR_IO, 0, 2 * S},
-	/* Of another cgroup by now. */
+	/* Its figures are of another cgroup by now. */
 	{{.throttled_ns = 9 * S, .forks_failed = 7}, {}, WAIT_FOR_NOTHING, 0, 0},
 };
 

@@ -91,7 +91,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a word stands for one number, which is found by it", test_both_ways),
-		CLAIM("a number that is no member, and a word that is none, are known as such",
+		CLAIM("a number that is no member, and an unknown word, are known as such",
 		      test_others),
 		CLAIM("what is not known is \"unknown\" or null", test_unknown),
 	};

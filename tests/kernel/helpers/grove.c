@@ -20,7 +20,7 @@ static struct page *page;
 static struct grove *grove;
 static uint64_t random_state;
 
-/* Of this process. */
+/* State of this process. */
 static int self;
 static const struct grove_plan *plan;
 static volatile uint64_t leave_at;

@@ -28,7 +28,7 @@ static const char *const unwritten[] = {
 	"exit.reported",	/* whose code is written */
 	"kernel.reported",
 	"record_attached.pods", /* chooses columns */
-	/* Of processes that are no init of a stop. */
+	/* Processes that are no init of a stop. */
 	".sender.process.ns_pid",
 	".sender.process.start_ns",
 	"record_request.process.ns_pid",

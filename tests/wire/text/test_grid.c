@@ -198,7 +198,7 @@ static void test_answers(void **state)
 		{24, "some-long-name 1234 note\n"},
 		{20, "some-…name 1234 note\n"},
 		{16, "som…me 1234 note\n"},
-		/* Of the answer the last goes first. */
+		/* The last column of the answer goes first. */
 		{15, "some-…name 1234\n"},
 		{11, "som…me 1234\n"},
 		{10, "some-…name\n"},

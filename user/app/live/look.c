@@ -16,8 +16,7 @@
 #define STEP_NS	     2000000
 /* Directories and processes that are listed in one step. */
 #define STEP_WORK    256
-/* Of the loop's time, 1 in so many goes into tables of connections, if more is to be read than so
- * much of it at once. */
+/* Reading tables of connections takes 1/NET_SHARE of the loop's time at most, beyond a burst. */
 #define NET_SHARE    10
 #define NET_BURST_NS 500000000ULL
 /* Looks that wait: beyond these a stop is not looked at, which its record says. */

@@ -57,7 +57,7 @@ static void read_masks(pid_t pid, struct tree_process *p)
 	struct procsig_status s;
 	bool is_read = procfs_sig_status(pid, &s) == 0;
 
-	/* Of a process that has gone nothing is known: a shell's trap may be for it. */
+	/* Nothing is known about a process that has gone: a shell's trap may be for it. */
 	p->key_caught = !is_read || audit_disposition_of(SIGINT, s.caught, 0) == AUDIT_SIG_HANDLED;
 	p->keys_ignored =
 		!is_read || (audit_disposition_of(SIGINT, 0, s.ignored) == AUDIT_SIG_IGNORED &&

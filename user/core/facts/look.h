@@ -42,7 +42,7 @@ struct obs_look {
 	uint32_t reader_pid;
 	char reader_comm[GRACED_COMM_LEN];
 	uint32_t tracer_pid;
-	/* Of the process: established connections that came to it, and the port of the first. */
+	/* Established connections that came to the process, and the port of the first. */
 	uint32_t clients, port;
 };
 

@@ -35,7 +35,7 @@ struct audit_record {
 	struct audit_facts facts;
 	struct audit audit;
 	const struct tree *tree; /* NULL: it was not looked at */
-	/* Of each warning about a pair, from AUDIT_PAIR_FIRST on, the first such pair. */
+	/* The first pair for each warning about pairs, from AUDIT_PAIR_FIRST on. */
 	struct audit_pair pairs[AUDIT_PAIRS];
 };
 

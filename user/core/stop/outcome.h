@@ -59,7 +59,7 @@ struct outcome_facts {
 };
 
 enum outcome_row {
-#define ROW(number, holds, outcome, cause, text) OUTCOME_ROW_##number,
+#define ROW(number, condition, outcome, cause, text) OUTCOME_ROW_##number,
 #include "core/stop/outcome.def"
 #undef ROW
 	OUTCOME_ROWS,

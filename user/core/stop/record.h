@@ -311,7 +311,8 @@ struct record_discrepancy {
 	} kernel;
 };
 
-/* Of step.volumes, as it has the strings; namespace_ and pod NULL where no source provides them. */
+/* An element of step.volumes, which has the strings; namespace_ and pod: NULL where no source
+ * provides them. */
 struct record_volume {
 	const char *uid, *namespace_, *pod;
 	const char *plugin, *driver, *name;

@@ -215,7 +215,7 @@ static bool has_unplaced(const struct cgmap *map, const struct obs_signal *sig)
 	return false;
 }
 
-/* Of F_SETSIG (POLL_...), or a child's exit signal (CLD_...): the codes are the same ones. */
+/* F_SETSIG (POLL_...) and a child's exit signal (CLD_...) have the same codes. */
 static bool is_ready_or_child(const struct obs_signal *sig)
 {
 	return sig->code >= POLL_IN_CODE && sig->code <= POLL_HUP_CODE &&

@@ -567,7 +567,7 @@ static bool take_unseen(const struct stop *stop)
 	       !stop_signal_unheard(request) && ended_by(stop) != request->number;
 }
 
-/* Of a child whose death init passed on: what ended it is not known for sure. */
+/* The gaps of a child whose death init passed on: what ended it is not known for sure. */
 static uint32_t gaps_of_child(const struct stop *stop)
 {
 	bool sure, killed;

@@ -5,20 +5,14 @@
 #include "core/stop/advice.h"
 #include "core/story/part.h"
 
+#define OF(cause) (1u << CAUSE_##cause)
+#define ANY	  (~0u)
+
 struct remedy {
-	bool (*applies)(const struct record_stop *stop);
+	uint32_t causes;				 /* bits 1 << enum cause */
+	bool (*applies)(const struct record_stop *stop); /* NULL: to all stops of these causes */
 	const char *text, *page;
 };
-
-static bool is_oom_of_limit(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_OOM_CONTAINER || stop->cause == CAUSE_OOM_POD;
-}
-
-static bool is_oom_of_node(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_OOM_NODE || stop->cause == CAUSE_OOM_USERSPACE;
-}
 
 #define SIGTERM_NR 15
 
@@ -105,11 +99,6 @@ static bool is_cut_by_other(const struct record_stop *stop)
 	return has_cut(stop, true, BY(HOST) | BY(POD)) || has_cut(stop, false, BY(HOST) | BY(POD));
 }
 
-static bool is_oom_unknown(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_OOM_UNKNOWN;
-}
-
 static bool is_in_kernel(enum wait_for what)
 {
 	return what == WAIT_FOR_IO || what == WAIT_FOR_KERNEL;
@@ -172,21 +161,6 @@ static bool waits_for_handler(const struct record_stop *stop)
 	return waits_for(stop) == WAIT_FOR_HANDLER;
 }
 
-static bool is_early(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_KILLED_EARLY;
-}
-
-static bool is_no_grace(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_NO_GRACE;
-}
-
-static bool is_runtime_lost(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_RUNTIME_LOST;
-}
-
 static bool is_killed_by_other(const struct record_stop *stop)
 {
 	return is_cut_by_other(stop) ||
@@ -195,11 +169,6 @@ static bool is_killed_by_other(const struct record_stop *stop)
 		!record_may_be_terminal(stop) &&
 		(stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
 		 stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER));
-}
-
-static bool is_of_supervisor(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_SUPERVISOR;
 }
 
 static bool is_crash(const struct record_stop *stop)
@@ -213,80 +182,81 @@ static bool is_failure(const struct record_stop *stop)
 }
 
 static const struct remedy remedies[] = {
-	{is_oom_of_limit, "Raise the limit, or have the program use less (its heap, its workers).",
-	 NULL},
-	{is_oom_of_node, "Give the pod a memory request that it keeps to, or the node more memory.",
-	 NULL},
-	{is_oom_unknown, "Compare the memory of the container with its limit, and with the node's.",
-	 NULL},
-	{is_cut_unasked,
+	{OF(OOM_CONTAINER) | OF(OOM_POD), NULL,
+	 "Raise the limit, or have the program use less (its heap, its workers).", NULL},
+	{OF(OOM_NODE) | OF(OOM_USERSPACE), NULL,
+	 "Give the pod a memory request that it keeps to, or the node more memory.", NULL},
+	{OF(OOM_UNKNOWN), NULL,
+	 "Compare the memory of the container with its limit, and with the node's.", NULL},
+	{ANY, is_cut_unasked,
 	 "Have each process asked, and waited for: exec the application in place of what starts it (a "
 	 "shell, npm); a parent that stays has to pass the signal on, and to end last.",
 	 "exec-in-a-script"},
-	{is_cut_by_its_own,
+	{ANY, is_cut_by_its_own,
 	 "It is the application that kills this process without asking: if that one has something to "
 	 "finish, have it sent a signal first, and waited for.",
 	 NULL},
-	{is_cut_asked,
+	{ANY, is_cut_asked,
 	 "Have that process end sooner on the signal, or what killed it wait longer: some parents "
 	 "give less than the grace period.",
 	 "it-hears-and-takes-10-seconds-all-the-same"},
 #define SLOW_PAGE "it-hears-and-takes-10-seconds-all-the-same"
-	{waits_for_postgres,
+	{ANY, waits_for_postgres,
 	 "SIGTERM has postgres wait for its clients. Its fast shutdown is SIGINT: STOPSIGNAL SIGINT.",
 	 SLOW_PAGE},
-	{waits_for_deaf,
+	{ANY, waits_for_deaf,
 	 "Have the process that ignores or blocks the signal act on it, or have its parent send one "
 	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
 	 "ignored-or-blocked"},
-	{waits_for_clients,
+	{ANY, waits_for_clients,
 	 "Close idle connections when the stop begins, and those in use after a time that is within "
 	 "the grace period.",
 	 SLOW_PAGE},
-	{waits_for_child,
+	{ANY, waits_for_child,
 	 "See why that child does not end: has it been asked, and does it act on it?", SLOW_PAGE},
-	{waits_for_reader,
+	{ANY, waits_for_reader,
 	 "Have what it writes read (the log driver, the other end of the pipe), or write without "
 	 "waiting.",
 	 SLOW_PAGE},
-	{waits_for_lock, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
-	{waits_for_limit, "The limit applies while the container stops, too: raise it.", SLOW_PAGE},
-	{waits_for_fork, "Raise the limit of processes: what it starts to stop with counts, too.",
+	{ANY, waits_for_lock, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
+	{ANY, waits_for_limit, "The limit applies while the container stops, too: raise it.",
 	 SLOW_PAGE},
-	{waits_for_kernel,
+	{ANY, waits_for_fork,
+	 "Raise the limit of processes: what it starts to stop with counts, too.", SLOW_PAGE},
+	{ANY, waits_for_kernel,
 	 "See what it does in the kernel: a file system or device that does not answer, as a rule.",
 	 SLOW_PAGE},
-	{waits_for_others,
+	{ANY, waits_for_others,
 	 "See who holds it (docker pause, a debugger, SIGSTOP): it hears nothing.", SLOW_PAGE},
-	{waits_for_handler, "Have its handler do less, or give it a longer grace period.",
+	{ANY, waits_for_handler, "Have its handler do less, or give it a longer grace period.",
 	 SLOW_PAGE},
-	{is_slow_unseen,
+	{ANY, is_slow_unseen,
 	 "See what it waits for (a client, a lock, a queue), end that on the signal, or give it a "
 	 "longer grace period.",
 	 "it-hears-and-takes-10-seconds-all-the-same"},
-	{is_early,
+	{OF(KILLED_EARLY), NULL,
 	 "Look for a shorter timeout in what stopped it: docker stop -t, stop_grace_period, "
 	 "kubectl delete --grace-period, the shutdown of a node.",
 	 NULL},
-	{is_no_grace,
+	{OF(NO_GRACE), NULL,
 	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f and a "
 	 "grace period of 0 do not.",
 	 NULL},
-	{is_runtime_lost,
+	{OF(RUNTIME_LOST), NULL,
 	 "See why its shim ended: the log of the runtime, and the kernel's of OOM kills.", NULL},
-	{is_killed_by_other, "It was no stop: see why the sender of that signal kills processes.",
-	 NULL},
-	{is_of_supervisor,
+	{ANY, is_killed_by_other,
+	 "It was no stop: see why the sender of that signal kills processes.", NULL},
+	{OF(SUPERVISOR), NULL,
 	 "Its own parent ended it, as timeout and watchdogs do: give it more time there, or see what "
 	 "took it so long.",
 	 NULL},
-	{is_crash, "See the program's own log and its core dump.", NULL},
-	{is_failure, "See the program's own log: it ended by itself.", NULL},
+	{ANY, is_crash, "See the program's own log and its core dump.", NULL},
+	{ANY, is_failure, "See the program's own log: it ended by itself.", NULL},
 };
 
 #define WARNING(w) (AUDIT_REASON_COUNT + (w))
 
-/* Of topics of core/stop/advice. */
+/* By topic of core/stop/advice: anchors of docs/fix.md. */
 static const char *const pages[ADVICE_TOPICS] = {
 	[AUDIT_SHIELD] = "a-handler-in-the-program",
 	[AUDIT_SIG_IGN] = "ignored-or-blocked",
@@ -319,6 +289,11 @@ bool story_remedy_of_audit(const struct audit_record *look, size_t index, const 
 	return false;
 }
 
+static bool applies(const struct remedy *remedy, const struct record_stop *stop)
+{
+	return remedy->causes >> stop->cause & 1 && (!remedy->applies || remedy->applies(stop));
+}
+
 bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,
 		  const char **ret_page)
 {
@@ -331,7 +306,7 @@ bool story_remedy(const struct record_stop *stop, size_t index, const char **ret
 	}
 	index -= topic < ADVICE_TOPICS;
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
-		if (!remedies[i].applies(stop) || index--)
+		if (!applies(remedies + i, stop) || index--)
 			continue;
 		*ret_text = remedies[i].text;
 		*ret_page = remedies[i].page;

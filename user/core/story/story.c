@@ -202,7 +202,7 @@ static void add_via(struct buf *out, const struct record_stop *stop)
 			   sig ? "another child's" : "its own code");
 }
 
-/* Of several that it passed the signal to: the one whose end it passed on, or else the first. */
+/* If it passed the signal to several: the one whose end it passed on, or else the first. */
 static const struct record_process *passed_to(const struct record_stop *stop)
 {
 	const struct record_member *m = record_find_member(stop, stop->via.process.pid);

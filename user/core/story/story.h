@@ -39,15 +39,15 @@ struct story {
 	size_t n_remedies;
 };
 
-/* Of a stop that is over. Each borrows from its records. */
+/* The story of a stop that is over. Each story borrows from its records. */
 void story_of_stop(struct story *ret, const struct record *record);
 
-/* Of one that is under way: record is without outcome, cause and gaps. look: at the container now;
+/* A stop that is under way: record is without outcome, cause and gaps. look: at the container now;
  * NULL: it could not be looked at. */
 void story_of_stopping(struct story *ret, const struct record *record,
 		       const struct audit_record *look);
 
-/* Of a container that runs. pid: of a process that has to have its line; 0: none. daemon: one would
+/* A container that runs. pid: of a process that has to have its line; 0: none. daemon: one would
  * know of a stop that is under way. */
 void story_of_running(struct story *ret, const struct audit_record *look, uint32_t pid,
 		      bool daemon);

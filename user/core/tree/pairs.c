@@ -53,7 +53,7 @@ static enum audit_warning warning_of_cut(const struct tree *t, size_t *ret_by)
 							    : AUDIT_PROCESS_CUT;
 }
 
-/* Of an init that does not act on it, or is a shell, the verdict and its warnings say all. */
+/* If init does not act on the signal, or is a shell, the verdict and its warnings say all. */
 static bool init_says_it(const struct tree_process *init)
 {
 	return init->fate != TREE_RECEIVES || (is_shell(init) && !init->wraps);

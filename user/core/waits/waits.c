@@ -10,7 +10,7 @@
 static const uint64_t unknown_after_ns[] = {2 * SECOND, 5 * SECOND, 9 * SECOND};
 static const unsigned int tenths_of_grace[] = {5, 9};
 
-/* Of the time since the first look: what is less explains nothing. */
+/* A share of the time since the first look: a smaller one explains nothing. */
 #define WORTH_TENTHS 1
 
 struct seen {

@@ -16,8 +16,8 @@ struct figures;
 int figures_new(const struct hierarchy *containers, struct figures **ret);
 struct figures *figures_free(struct figures *figures);
 
-/* Of the container at path, in the other hierarchies at that of its init, if that has the same
- * name. What cannot be read is 0. */
+/* Reads the figures of the container at path; in the other hierarchies at the path of its init, if
+ * that has the same name. What cannot be read is 0. */
 void figures_read(const struct figures *figures, const char *path, pid_t init,
 		  struct obs_looked *ret);
 

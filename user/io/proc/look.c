@@ -366,7 +366,7 @@ static void read_wchan(const char *dir, char ret[static LOOK_WCHAN_SIZE])
 		ret[0] = '\0';
 }
 
-/* Of a call whose first argument is a descriptor. */
+/* The file behind the descriptor that is the first argument of a call. */
 static void read_file(const char *dir, uint64_t number, char ret[static LOOK_FILE_SIZE])
 {
 	char path[96];

@@ -544,7 +544,7 @@ static void add_held(struct buf *out, const struct account_story *story)
 	account_text_duration(out, story->limit_ns);
 }
 
-/* Of pods, and others that ended after the release. */
+/* Containers of pods, and others that ended after the release. */
 static uint64_t left_alone(const struct account_story *story)
 {
 	uint64_t n = 0;

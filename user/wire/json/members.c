@@ -12,7 +12,7 @@
 #include "wire/json/writer.h"
 
 #define NS_DECIMALS   9
-/* Of times 146 years; the sum of two fits. */
+/* As a time 146 years; the sum of two fits. */
 #define NUMBER_MAX    (INT64_MAX / 2)
 #define SECONDS_MAX   1000000000.0
 #define AT(type, m)   (*(type *)((char *)object + (m)->at))
@@ -158,7 +158,7 @@ static void put_list(struct buf *out, const struct member *m, const void *object
 	jsonw_array_end(out);
 }
 
-/* Of more than one value, or of one that it takes a function to write. */
+/* A member of more than one value, or of one that a function writes. */
 static void put_values(struct buf *out, const struct member *m, const void *object)
 {
 	switch ((enum member_kind)m->kind) {

@@ -67,7 +67,7 @@ struct member {
 	const struct member *members;	  /* of OBJECT, INLINE and LIST */
 	bool (*there)(const struct member *m, const void *object);
 	void (*write)(struct buf *out, const struct member *m, const void *object);
-	/* Of DERIVED, a value that is not null; of OBJECT, in the end, whatever is there. */
+	/* DERIVED: reads a value that is not null. OBJECT: called last, whatever is there. */
 	int (*read)(const struct member *m, const json_t *value, void *object);
 };
 

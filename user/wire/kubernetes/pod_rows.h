@@ -12,7 +12,7 @@ extern const struct apirow podrows[];	     /* struct podobj_pod */
 extern const struct apirow podrows_status[]; /* its struct podobj_pod_status */
 extern const struct apirow podrows_job[];    /* struct jobpolicy */
 
-/* Of what kind an object says that it is. */
+/* The kind that an object names. */
 struct podrows_kind {
 	const char *kind, *api;
 	bool has_kind;

@@ -159,7 +159,7 @@ struct sandbox_view {
 	struct map annotations;
 };
 
-/* Of either message, where the members have other numbers and the same names. */
+/* A view of either message: their members have the same names and other numbers. */
 #define SANDBOX_VIEW(m)                                                \
 	(&(const struct sandbox_view){                                 \
 		.id = (m)->id,                                         \

@@ -13,7 +13,7 @@
 #define SHORT_UNTIL 1000 /* seconds, which are shown as such and as a range */
 
 #define N_COLUMNS(columns) (sizeof(columns) / sizeof(*(columns)))
-/* Of columns of a struct podobj_pod. */
+/* Sources of columns, in a struct podobj_pod. */
 #define UID		   GRID_TEXT(struct podobj_pod, uid), .wide = true
 #define PRIORITY                                            \
 	GRID_AT(add_priority, struct podobj_pod, priority), \

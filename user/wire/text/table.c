@@ -13,7 +13,7 @@
 
 #define SHORT_UID 8
 #define SUFFIX	  ".service"
-/* Of columns of senders, shortened to "runc runtime". */
+/* Columns of senders are shortened to "runc runtime". */
 #define SENDER	  .shorten = shorten_sender, .typical = 19, .typical_short = 12, .least = 12
 
 static void add_visible(struct buf *cell, const char *text)
