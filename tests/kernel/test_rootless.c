@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user of the host runs containers below their own systemd, as rootless Podman and Docker do.
 #include "lib/box/box.h"
+#include "lib/box/login.h"
 #include "lib/box/send.h"
 #include "lib/claim.h"
 #include "lib/jrec.h"
 #include "lib/kernel/tracer.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,48 +25,20 @@
 
 struct stage {
 	struct box_tree tree;
+	struct login user;
 	struct tracer *tracer;
-	unsigned int uid;
-	char users[HIER_PATH_MAX], slice[HIER_PATH_MAX + 32]; /* root's, of all and of this user */
-	char top[HIER_PATH_MAX + 80];			      /* the user's own */
-	char dir[HIER_PATH_MAX + 256];			      /* the container's */
+	char dir[HIER_PATH_MAX + 256]; /* the container's */
 	pid_t pid;
 };
 
 /* --- the user --------------------------------------------------------------------------------- */
-
-/* What systemd does for a user's manager. */
-static void delegate(struct stage *s)
-{
-	static const char *const files[] = {".", "cgroup.procs", "cgroup.threads",
-					    "cgroup.subtree_control"};
-	char path[HIER_PATH_MAX + 128];
-
-	snprintf(s->users, sizeof(s->users), "%.400s/user.slice", s->tree.hier.mount);
-	snprintf(s->slice, sizeof(s->slice), "%s/user-%u.slice", s->users, s->uid);
-	snprintf(s->top, sizeof(s->top), "%s/user@%u.service", s->slice, s->uid);
-	assert_int_equal(hier_make(&s->tree.hier, s->users, true), 0);
-	assert_int_equal(hier_make(&s->tree.hier, s->slice, true), 0);
-	assert_int_equal(hier_make(&s->tree.hier, s->top, true), 0);
-	for (size_t i = 0; i < LEN(files); i++) {
-		snprintf(path, sizeof(path), "%s/%s", s->top, files[i]);
-		assert_true(chown(path, s->uid, s->uid) == 0 || errno == ENOENT);
-	}
-}
-
-static void become_user(const struct stage *s)
-{
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || cg_enter(s->top, getpid()) < 0 ||
-	    setgroups(0, NULL) < 0 || setgid(s->uid) < 0 || setuid(s->uid) < 0)
-		_exit(100);
-}
 
 static void make_parents(const struct stage *s)
 {
 	char path[sizeof(s->dir)];
 
 	snprintf(path, sizeof(path), "%s", s->dir);
-	for (char *slash = path + strlen(s->top) + 1; (slash = strchr(slash, '/')); slash++) {
+	for (char *slash = path + strlen(s->user.top) + 1; (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
 		mkdir(path, 0755);
 		*slash = '/';
@@ -83,11 +53,12 @@ static void run_container(struct stage *s, const char *place)
 	int fds[2];
 	char byte;
 
-	snprintf(s->dir, sizeof(s->dir), "%s/%s", s->top, place);
+	snprintf(s->dir, sizeof(s->dir), "%s/%s", s->user.top, place);
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	s->pid = fork();
 	if (s->pid == 0) {
-		become_user(s);
+		if (login_become(&s->user) < 0)
+			_exit(100);
 		make_parents(s);
 		if (cg_enter(s->dir, getpid()) < 0)
 			_exit(102);
@@ -101,57 +72,21 @@ static void run_container(struct stage *s, const char *place)
 	assert_int_equal(waitpid(s->pid, NULL, WNOHANG), 0);
 }
 
-static void put(const struct stage *s, const char *path, const char *text)
-{
-	char full[512], part[512];
-	FILE *f;
-
-	snprintf(full, sizeof(full), "%s/home/%s", s->tree.tmp, path);
-	for (char *slash = full + strlen(s->tree.tmp) + 1; (slash = strchr(slash, '/')); slash++) {
-		snprintf(part, sizeof(part), "%.*s", (int)(slash - full), full);
-		mkdir(part, 0700);
-		assert_int_equal(chown(part, s->uid, s->uid), 0);
-	}
-	f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-	assert_int_equal(chown(full, s->uid, s->uid), 0);
-}
-
 /* As podman 4 writes it; the members that graced looks at. */
 static void keep_state(const struct stage *s, const char *name)
 {
+	static const char bundle[] = "{\"ociVersion\":\"1.0.2-dev\",\"annotations\":{"
+				     "\"org.opencontainers.image.stopSignal\":\"15\","
+				     "\"org.systemd.property.TimeoutStopUSec\":"
+				     "\"uint64 10000000\"}}";
 	char text[512];
 
-	put(s, PODMAN ID "/userdata/config.json",
-	    "{\"ociVersion\":\"1.0.2-dev\",\"annotations\":{"
-	    "\"org.opencontainers.image.stopSignal\":\"15\","
-	    "\"org.systemd.property.TimeoutStopUSec\":\"uint64 10000000\"}}");
+	assert_int_equal(login_put(&s->user, PODMAN ID "/userdata/config.json", bundle), 0);
 	snprintf(text, sizeof(text),
 		 "[{\"id\":\"" ID "\",\"names\":[\"%s\"],\"image\":\"1\","
 		 "\"metadata\":\"{\\\"image-name\\\":\\\"localhost/web:1\\\"}\"}]",
 		 name);
-	put(s, PODMAN "containers.json", text);
-}
-
-/* The system has that user, in a mount namespace of this program. */
-static int add_user(const struct stage *s)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/passwd", s->tree.tmp);
-	f = fopen(path, "we");
-	if (!f)
-		return -errno;
-	fprintf(f, "root:x:0:0::/root:/bin/sh\nuser:x:%u:%u::%s/home:/bin/sh\n", s->uid, s->uid,
-		s->tree.tmp);
-	fclose(f);
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount(path, "/etc/passwd", NULL, MS_BIND, NULL) < 0)
-		return -errno;
-	return 0;
+	assert_int_equal(login_put(&s->user, PODMAN "containers.json", text), 0);
 }
 
 /* --- what is claimed -------------------------------------------------------------------------- */
@@ -237,7 +172,7 @@ static void nothing_else_is_a_container(void **state)
 
 	keep_state(s, "web");
 	start_tracer(s);
-	snprintf(session, sizeof(session), "%s/session-1.scope", s->slice);
+	snprintf(session, sizeof(session), "%s/session-1.scope", s->user.slice);
 	snprintf(dir, sizeof(dir), "%s/libpod-" ID ".scope", session);
 	assert_int_equal(hier_make(&s->tree.hier, session, false), 0);
 	assert_int_equal(hier_make(&s->tree.hier, dir, false), 0);
@@ -257,7 +192,8 @@ static void nothing_else_is_a_container(void **state)
 
 static void live_often(const struct stage *s)
 {
-	become_user(s);
+	if (login_become(&s->user) < 0)
+		_exit(100);
 	make_parents(s);
 	for (int i = 0; i < LIVES; i++) {
 		pid_t pid = fork();
@@ -284,7 +220,7 @@ static void lives_are_limited(void **state)
 	start_tracer(s);
 	assert_int_equal(
 		box_start(&s->tree, &(struct box_spec){.argv = BOX_ARGV("graceful")}, &box), 0);
-	snprintf(s->dir, sizeof(s->dir), "%s/user.slice/libpod-" ID ".scope", s->top);
+	snprintf(s->dir, sizeof(s->dir), "%s/user.slice/libpod-" ID ".scope", s->user.top);
 	s->pid = fork();
 	if (s->pid == 0)
 		live_often(s);
@@ -305,7 +241,7 @@ static int setup(void **state)
 	static struct stage s;
 	const char *why = tracer_unavailable();
 
-	s = (struct stage){.uid = 60000 + (unsigned int)getpid() % 5000};
+	s = (struct stage){};
 	*state = &s;
 	if (!why)
 		why = box_unavailable();
@@ -313,28 +249,21 @@ static int setup(void **state)
 		print_message("%s\n", why);
 		return 0;
 	}
-	if (box_tree_open(&s.tree, "rootless") || chmod(s.tree.tmp, 0711) < 0 || add_user(&s) < 0)
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    box_tree_open(&s.tree, "rootless"))
 		return -1;
-	delegate(&s);
-	return 0;
+	return login_open(&s.tree.hier, s.tree.tmp, &s.user);
 }
 
 static int teardown(void **state)
 {
-	char command[128];
 	struct stage *s = *state;
 	int r;
 
 	tracer_free(s->tracer);
 	if (!s->tree.root[0])
 		return 0;
-	r = cg_sweep(s->slice);
-	/* Another run may have a user of its own there. */
-	rmdir(s->users);
-	umount2("/etc/passwd", MNT_DETACH);
-	snprintf(command, sizeof(command), "rm -rf --one-file-system -- '%s/home'", s->tree.tmp);
-	if (system(command))
-		r = -1;
+	r = login_close(&s->user);
 	return box_tree_close(&s->tree) || r ? -1 : 0;
 }
 
