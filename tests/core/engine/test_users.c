@@ -114,6 +114,10 @@ static void test_others(void **state)
 		world_exit(&w, SEC(21), CG_A1, &P_A1, EXIT(0));
 		world_empty(&w, SEC(21) + 1, CG_A1);
 		world_timer(&w, SEC(22));
+		exited.exit_code = 99;
+		world_say_container(&w, SEC(23), &exited);
+		world_timer(&w, SEC(60));
+		assert_int_equal(world_count(&w, RECORD_DISCREPANCY), 0);
 		assert_string_not_equal(world_stop(&w)->container.name, "liar");
 		assert_string_equal(world_stop(&w)->pod.name, "web-0");
 		assert_int_equal(world_count(&w, RECORD_RUNTIME_EXIT), 0);
