@@ -266,6 +266,17 @@ static __always_inline __u32 is_empty(struct cgroup *cg)
 	return (__u32)(n - 1) >> 31;
 }
 
+/*
+ * Whether what the cgroup's name says counts. What others than root made is a container below a
+ * user's own systemd, and nothing else.
+ */
+static __always_inline bool is_believed(const struct graced_watch *w)
+{
+	if (w->part == GRACED_PART_USERS)
+		return w->kind == GRACED_WATCH_CONTAINER && w->delegated_level;
+	return w->part == GRACED_PART_INSIDE && (!w->delegated_level || cfg_delegated);
+}
+
 static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 				      struct graced_watch *up)
 {
@@ -300,8 +311,7 @@ static __always_inline void watch_add(struct cgroup *cg, struct cgroup *parent,
 	len = name_read(cg);
 	w.kind = kind_by_name(len, up->kind == GRACED_WATCH_POD);
 	w.part = part_below(up->part);
-	foreign = ((w.delegated_level && !cfg_delegated) || w.part != GRACED_PART_INSIDE) &&
-		  w.kind != GRACED_WATCH_SERVICE;
+	foreign = !is_believed(&w) && w.kind != GRACED_WATCH_SERVICE;
 	if (foreign)
 		w.kind = GRACED_WATCH_BRANCH;
 	else if (w.kind == GRACED_WATCH_BRANCH && may_be_task(w.level, len, in_unit))

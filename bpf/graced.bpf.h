@@ -79,6 +79,8 @@ GRACED_SHARED __u64 vain_kills;
  */
 #define BUCKET_BURST	 256
 #define BUCKET_REFILL_NS 10000000ULL
+/* Inits of the containers that a user made: so many at once, then two a second. */
+#define LIFE_REFILL_NS	 500000000ULL
 
 #define MAX_WATCHED 16384
 #define MAX_NOISY   256
@@ -269,6 +271,12 @@ __u32 others_take(__u64 watch_id, __u32 type);
  */
 __u32 pair_take(__u64 from, __u64 to);
 
+/*
+ * Takes room for one more init of that container, of those that its owner's have together if others
+ * than root made it. 0: there is none. Defined once, in maps.bpf.c, as watch_walk() is.
+ */
+__u32 life_take(__u64 watch_id);
+
 static __always_inline bool watch_recorded(const struct graced_watch *w)
 {
 	return w && w->kind >= GRACED_WATCH_CONTAINER;
@@ -353,13 +361,13 @@ static __always_inline bool take_one(__u32 *left)
 }
 
 /* False: the bucket is empty. CPUs that refill it at the same moment all do. */
-static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
+static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left, __u64 refill_ns)
 {
 	__u64 now = bpf_ktime_get_boot_ns(), at = *(volatile __u64 *)at_ns;
 	__s64 ticks, room;
 
 	/* Another CPU may have read the clock later. */
-	ticks = now > at ? (now - at) / BUCKET_REFILL_NS : 0;
+	ticks = now > at ? (now - at) / refill_ns : 0;
 	if (ticks) {
 		room = BUCKET_BURST - *(volatile __s32 *)left;
 		*at_ns = now;
@@ -370,7 +378,7 @@ static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
 
 static __always_inline bool bucket_take(__u64 *at_ns, __u32 *left)
 {
-	return bucket_fill(at_ns, left) && take_one(left);
+	return bucket_fill(at_ns, left, BUCKET_REFILL_NS) && take_one(left);
 }
 
 static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u64 suppressed)

@@ -128,7 +128,7 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	};
 	__u64 id = at->watch_id;
 
-	if (bpf_map_update_elem(&inits, &id, &init, BPF_ANY))
+	if (!life_take(id) || bpf_map_update_elem(&inits, &id, &init, BPF_ANY))
 		return;
 	init_tell(t, w, at, &init,
 		  init.start_ns < w->since_ns || init.pid == w->early_pid ||

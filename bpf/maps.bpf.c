@@ -91,6 +91,30 @@ __noinline __u64 watch_id_of(__u64 cgroup)
 	return at.watch_id;
 }
 
+/*
+ * A user who lets processes come and go in a cgroup has a record of each life of it. The bucket is
+ * that of signals from outside, which the owner, a branch, has no other use for.
+ */
+__noinline __u32 life_take(__u64 watch_id)
+{
+	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id), *owner;
+	__u64 owner_id;
+
+	if (!w)
+		return 0;
+	if (!w->delegated_level)
+		return 1;
+	owner_id = w->owner_id;
+	owner = bpf_map_lookup_elem(&watched, &owner_id);
+	if (!owner)
+		owner = w;
+	if (bucket_fill(&owner->outside_at_ns, &owner->outside_left, LIFE_REFILL_NS) &&
+	    take_one(&owner->outside_left))
+		return 1;
+	stat_add(GRACED_EV_INIT, 0, 0, 1);
+	return 0;
+}
+
 __noinline __u32 others_take(__u64 watch_id, __u32 type)
 {
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);

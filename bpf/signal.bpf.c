@@ -184,16 +184,18 @@ static __always_inline bool outside_take(const struct signal_args *a)
 {
 	if (a->sender_kind == GRACED_WATCH_CONTAINER)
 		return pair_take(a->sender_id, a->at.watch_id);
-	return !limit_all || bucket_take(&a->w->outside_at_ns, &a->w->outside_left);
+	return !(limit_all || a->w->delegated_level) ||
+	       bucket_take(&a->w->outside_at_ns, &a->w->outside_left);
 }
 
 /*
  * What a container does to its own init is limited: signals sent from inside it, and what the
  * kernel raises for it (timers, terminals, faults), which it can provoke at any rate. So is what
  * another container sends, by itself. What the host sends is limited only while the daemon is over
- * its budget. Each has a bucket of its own: otherwise a container that keeps one of them empty
- * would hide the runtime's stop signal. A SIGKILL that is delivered is never limited; for one that
- * is not see drop_vain_kill(). The count of what was suppressed is exact.
+ * its budget, and to a user's container, which that user may signal from the host. Each has a
+ * bucket of its own: otherwise a container that keeps one of them empty would hide the runtime's
+ * stop signal. A SIGKILL that is delivered is never limited; for one that is not see
+ * drop_vain_kill(). The count of what was suppressed is exact.
  */
 static __always_inline bool limited(struct signal_args *a)
 {

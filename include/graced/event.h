@@ -365,7 +365,8 @@ struct graced_watch {
 enum graced_part {
 	GRACED_PART_INSIDE = 0,	 /* there, and at all that is below */
 	GRACED_PART_OUTSIDE = 1, /* neither there nor at anything below */
-	GRACED_PART_FIRST = 2,	 /* from here on: above one of the paths */
+	GRACED_PART_USERS = 2,	 /* there may be containers of users, and nothing else, below */
+	GRACED_PART_FIRST = 3,	 /* from here on: above one of the paths */
 };
 
 /* From a cgroup to one made in it: the key of a map whose values are parts. */

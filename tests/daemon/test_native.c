@@ -325,16 +325,6 @@ static void check_firing(const struct prom *prom)
 				     "container!~\"late|held\"})") == -1);
 }
 
-static void test_alerts(void **state)
-{
-	struct stage *stage = *state;
-
-	if (!stage)
-		skip();
-	check_firing(stage->native);
-	check_firing(stage->classic);
-}
-
 static void read_page(const char *path, struct buf *ret)
 {
 	FILE *in = fopen(path, "re");
@@ -344,6 +334,66 @@ static void read_page(const char *path, struct buf *ret)
 	while (fgets(line, sizeof(line), in))
 		buf_adds(ret, line);
 	fclose(in);
+}
+
+/* By the query of an alert's command, how many nodes such a container has. */
+static size_t count_nodes(const struct prom *prom, const char *alert, const char *container)
+{
+	struct buf query = {}, rules = {};
+	const char *at, *end;
+	json_t *result;
+	size_t n;
+
+	read_page("deploy/graced.rules.yaml", &rules);
+	at = strstr(buf_str(&rules), alert);
+	at = at ? strstr(at, "query (printf `") : NULL;
+	assert_non_null(at);
+	at += strlen("query (printf `");
+	end = strchr(at, '`');
+	for (; at < end; at++) {
+		if (strncmp(at, "%[1]s", 5) == 0) {
+			buf_printf(&query, "container=\"%s\"", container);
+			at += 4;
+		} else {
+			buf_addc(&query, *at);
+		}
+	}
+	result = prom_query(prom, buf_str(&query));
+	assert_non_null(result);
+	n = json_array_size(result);
+	json_decref(result);
+	buf_free(&query);
+	buf_free(&rules);
+	return n;
+}
+
+static void test_commands(void **state)
+{
+	struct stage *stage = *state;
+	const struct prom *both[2];
+
+	if (!stage)
+		skip();
+	both[0] = stage->native;
+	both[1] = stage->classic;
+	for (size_t i = 0; i < LEN(both); i++) {
+		check_firing(both[i]);
+		assert_int_equal(count_nodes(both[i], "GracedGraceOverrun", "held"), 1);
+		assert_int_equal(count_nodes(both[i], "GracedGraceOverrun", "late"), 0);
+		assert_int_equal(count_nodes(both[i], "GracedMarginLow", "held"), 1);
+		assert_int_equal(count_nodes(both[i], "GracedMarginLow", "late"), 1);
+		assert_int_equal(count_nodes(both[i], "GracedMarginLow", "cart"), 0);
+	}
+}
+
+static void test_alerts(void **state)
+{
+	struct stage *stage = *state;
+
+	if (!stage)
+		skip();
+	check_firing(stage->native);
+	check_firing(stage->classic);
 }
 
 /* Without an answer it is one that can be asked. */
@@ -398,6 +448,7 @@ int main(void)
 		CLAIM("the rules have the margin from native histograms and from classic ones",
 		      test_margin),
 		CLAIM("from both the rules alert about the same containers", test_alerts),
+		CLAIM("... and their commands find the node by both", test_commands),
 		CLAIM("the questions about native histograms have their answers", test_questions),
 		CLAIM("both formats bring exemplars to Prometheus", test_exemplars),
 	};

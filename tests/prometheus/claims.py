@@ -169,7 +169,8 @@ def problems_of_command(alert):
 
 
 def queries_of(alert):
-    return [query.replace("%q", '""') for query in re.findall(r"printf `(.*?)`", alert["annotations"].get("command", ""))]
+    of = 'namespace="",workload="",container=""'
+    return [query.replace("%q", '""').replace("%[1]s", of) for query in re.findall(r"printf `(.*?)`", alert["annotations"].get("command", ""))]
 
 
 def check_links(alerts, samples, recorded):

@@ -278,6 +278,90 @@ static void test_delegated(void **state)
 	cgmap_done(&rootless);
 }
 
+#define SLICE_OF(uid) "/user.slice/user-" uid ".slice/user@" uid ".service/user.slice"
+
+/* Root and two users have a container of one id, in every order of coming. */
+static void test_users(void **state)
+{
+	static const struct {
+		const char *path;
+		uint32_t level, user;
+	} of[] = {
+		{"/machine.slice/libpod-" WORLD_ID_A1 ".scope", 0, 0},
+		{SLICE_OF("1000") "/libpod-" WORLD_ID_A1 ".scope", 4, 1000},
+		{SLICE_OF("1001") "/docker-" WORLD_ID_A1 ".scope", 4, 1001},
+	};
+	struct cgnode *nodes[LEN(of)];
+
+	for (size_t first = 0; first < LEN(of); first++) {
+		struct cgmap map = {};
+
+		for (size_t i = 0; i < LEN(of); i++) {
+			size_t n = (first + i) % LEN(of);
+
+			nodes[n] = lent(&map, n + 1, of[n].path, of[n].level);
+			assert_int_equal(nodes[n]->kind, GRACED_WATCH_CONTAINER);
+			assert_int_equal(nodes[n]->user, of[n].user);
+		}
+		assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), nodes[0]);
+		for (size_t n = 0; n < LEN(of); n++)
+			assert_ptr_equal(cgmap_user_container(&map, WORLD_ID_A1, of[n].user),
+					 nodes[n]);
+		assert_null(cgmap_user_container(&map, WORLD_ID_A1, 1002));
+		cgmap_remove(&map, 1);
+		assert_null(cgmap_by_container_id(&map, WORLD_ID_A1));
+		assert_ptr_equal(cgmap_user_container(&map, WORLD_ID_A1, 1000), nodes[1]);
+		cgmap_done(&map);
+	}
+}
+
+static void test_users_layouts(void **state)
+{
+	static const struct {
+		const char *path;
+		uint32_t kind;
+	} want[] = {
+		{SLICE_OF("1000") "/libpod-" WORLD_ID_A1 ".scope", GRACED_WATCH_CONTAINER},
+		{SLICE_OF("1000") "/libpod-conmon-" WORLD_ID_A1 ".scope", GRACED_WATCH_BRANCH},
+		{SLICE_OF("1000") "/app.slice/web.service/libpod-payload-" WORLD_ID_A1,
+		 GRACED_WATCH_CONTAINER},
+		{SLICE_OF("1000") "/app.slice/run.scope/libpod-" WORLD_ID_A1,
+		 GRACED_WATCH_CONTAINER},
+		{SLICE_OF("1000") "/podman-7.scope", GRACED_WATCH_BRANCH},
+		{SLICE_OF("1000") "/docker-" WORLD_ID_A1 ".scope", GRACED_WATCH_CONTAINER},
+		{SLICE_OF("1000") "/docker.service/docker/" WORLD_ID_A1, GRACED_WATCH_CONTAINER},
+		{SLICE_OF("1000") "/kubepods/pod" WORLD_UID_A, GRACED_WATCH_BRANCH},
+		{"/user.slice/user-1000.slice/session-1.scope/libpod-" WORLD_ID_A1,
+		 GRACED_WATCH_BRANCH},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct cgmap map = {};
+		struct cgnode *node = lent(&map, 1, want[i].path, 4);
+
+		if (node->kind != want[i].kind || node->pod)
+			fail_msg("%s", want[i].path);
+		cgmap_done(&map);
+	}
+}
+
+/* What crun makes below a scope is the container, and so is all that the container makes. */
+static void test_users_below(void **state)
+{
+	struct cgmap map = {};
+	struct cgnode *node;
+
+	assert_int_equal(
+		cgmap_add_path(&map,
+			       &(struct cgmap_new){.id = 1,
+						   .delegated_level = 4,
+						   .name = SLICE_OF("1000") "/libpod-" WORLD_ID_A1
+									    ".scope/container"},
+			       &node),
+		-EEXIST);
+	cgmap_done(&map);
+}
+
 /* The same uid below three roots, in every order of coming and of going. */
 static void test_roots(void **state)
 {
@@ -421,6 +505,10 @@ static void test_id_0(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("root's and two users' containers of one id are three", test_users),
+		CLAIM("a user's containers are found in each layout, and conmon is none",
+		      test_users_layouts),
+		CLAIM("... and what is below one is that container", test_users_below),
 		CLAIM("a path says what its cgroup is", test_kinds),
 		CLAIM("a new cgroup's path is its parent's and its name",
 		      test_children_take_their_parents_path),

@@ -6,12 +6,58 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "lib/claim.h"
 #include "lib/engine/world.h"
 
 #define NOTHING	   CGTRUST_NONE
 #define CONTAINERS CGTRUST_CONTAINERS
 #define PODS	   CGTRUST_PODS
+
+#define USER "/user.slice/user-1000.slice/user@1000.service"
+
+static void test_users(void **state)
+{
+	static const struct {
+		const char *path;
+		uint32_t delegated_level, user;
+	} want[] = {
+		{USER "/user.slice/libpod-1.scope", 4, 1000},
+		{USER "/c1", 4, 1000},
+		{USER "/a/b/c1", 0, 1000},
+		{"/user.slice/user-4294967294.slice/user@4294967294.service/c1", 4, 4294967294},
+		{USER, 0, 0},
+		{USER "/", 0, 0},
+		{USER "x/c1", 4, 0},
+		/* The user made the part that says whose it is. */
+		{USER "/c1", 3, 0},
+		{USER "/c1", 2, 0},
+		{"/user.slice/user-1000.slice/user@1001.service/c1", 4, 0},
+		{"/user.slice/user-1000.slice/c1", 0, 0},
+		{"/user.slice/user-1000.slice/session-1.scope/user@1000.service/c1", 4, 0},
+		{"/a" USER "/c1", 4, 0},
+		{USER USER "/c1", 4, 1000},
+		{"/user.slice/user-1001.slice/user@1001.service" USER "/c1", 4, 1001},
+		{"/user.slice/user-0.slice/user@0.service/c1", 4, 0},
+		{"/user.slice/user-4294967295.slice/user@4294967295.service/c1", 4, 0},
+		{"/user.slice/user-4294968296.slice/user@4294968296.service/c1", 4, 0},
+		{"/user.slice/user-01000.slice/user@01000.service/c1", 4, 0},
+		{"/user.slice/user-+1000.slice/user@+1000.service/c1", 4, 0},
+		{"/user.slice/user- 1000.slice/user@ 1000.service/c1", 4, 0},
+		{"/user.slice/user-.slice/user@.service/c1", 4, 0},
+		{"//user.slice/user-1000.slice/user@1000.service/c1", 4, 0},
+		{"/kubepods/pod1/c1", 0, 0},
+		{"/", 0, 0},
+		{"", 0, 0},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++)
+		if (cgtrust_user(want[i].path, want[i].delegated_level) != want[i].user)
+			fail_msg("%s, delegated at %u", want[i].path, want[i].delegated_level);
+	assert_int_equal(cgtrust_container_key("c1", 0), map_key("c1"));
+	assert_int_not_equal(cgtrust_container_key("c1", 1000), map_key("c1"));
+	assert_int_not_equal(cgtrust_container_key("c1", 1000), cgtrust_container_key("c1", 1001));
+}
 
 static void test_roots_own(void **state)
 {
@@ -33,6 +79,8 @@ static void test_roots_own(void **state)
 		{"/", 1, PODS},
 		{"/user.slice", 0, NOTHING},
 		{"/user.slice/user-1.slice/session-1.scope/c1", 0, NOTHING},
+		{USER "", 0, NOTHING},
+		{USER "/user.slice/c1", 4, CONTAINERS},
 		{"/user.slices/c1", 0, PODS},
 		{"/docker/c1/user.slice/c2", 0, PODS},
 	};
@@ -115,7 +163,8 @@ static void test_parts(void **state)
 	} want[] = {
 		{{NULL}, "/", GRACED_PART_FIRST},
 		{{NULL}, "/kubepods/pod1/c1", GRACED_PART_INSIDE},
-		{{NULL}, "/user.slice/user-1.slice/session-1.scope", GRACED_PART_OUTSIDE},
+		{{NULL}, "/user.slice/user-1.slice/session-1.scope", GRACED_PART_USERS},
+		{{NULL}, "/user.slice", GRACED_PART_USERS},
 		{{NULL}, "/user.slices/a", GRACED_PART_INSIDE},
 		{{NULL}, "/a/user.slice", GRACED_PART_INSIDE},
 		{{"/"}, "/", GRACED_PART_INSIDE},
@@ -142,7 +191,7 @@ static void test_parts(void **state)
 			fail_msg("case %zu: %s is in part %u", i, want[i].path, whole);
 		if (part_by_steps(want[i].roots, want[i].path) != whole)
 			fail_msg("case %zu: the steps to %s lead elsewhere", i, want[i].path);
-		if (whole == GRACED_PART_OUTSIDE &&
+		if (whole >= GRACED_PART_OUTSIDE && whole < GRACED_PART_FIRST &&
 		    cgtrust_of(want[i].roots, want[i].path, 0) != NOTHING)
 			fail_msg("case %zu: %s is believed and outside", i, want[i].path);
 	}
@@ -209,8 +258,11 @@ static void test_cut(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("what root alone could name is what its path says, and nothing else",
+		CLAIM("what root alone could name is what its path says, and of all else only "
+		      "what a user's own systemd has may be a container",
 		      test_roots_own),
+		CLAIM("a cgroup is a user's where root's systemd has written the uid above it",
+		      test_users),
 		CLAIM("with roots, what others made in them may be containers, and nothing "
 		      "outside is",
 		      test_limited),

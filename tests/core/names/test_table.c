@@ -206,11 +206,11 @@ static void test_ways(void **state)
 	assert_ptr_not_equal(podtab_unit(&tab, "c1"), podtab_container(&tab, "c1"));
 	assert_null(podtab_container(&tab, UID "/c1"));
 	assert_null(podtab_spec(&tab, UID, ""));
-	assert_ptr_equal(podtab_container_keyed(&tab, "c1", map_key("c1")),
+	assert_ptr_equal(podtab_container_keyed(&tab, "c1", 0, map_key("c1")),
 			 podtab_container(&tab, "c1"));
 	assert_ptr_equal(podtab_spec_keyed(&tab, UID, map_key(UID), "c1"),
 			 podtab_spec(&tab, UID, "c1"));
-	assert_null(podtab_container_keyed(&tab, "c2", map_key("c1")));
+	assert_null(podtab_container_keyed(&tab, "c2", 0, map_key("c1")));
 	podtab_done(&tab);
 }
 
@@ -278,9 +278,28 @@ static void test_bounds(void **state)
 	podtab_done(&tab);
 }
 
+static void test_users(void **state)
+{
+	struct meta_container meta = {.source = META_PODMAN, .id = "c1"};
+	struct podtab tab = {};
+
+	for (uint32_t user = 0; user < 3; user++) {
+		meta.user = user;
+		snprintf(meta.name, sizeof(meta.name), "of-%u", user);
+		assert_int_equal(podtab_take_container(&tab, &meta, 1), 0);
+	}
+	assert_string_equal(podtab_container(&tab, "c1")->name, "of-0");
+	assert_string_equal(podtab_user_container(&tab, "c1", 1)->name, "of-1");
+	assert_string_equal(podtab_user_container(&tab, "c1", 2)->name, "of-2");
+	assert_null(podtab_user_container(&tab, "c1", 3));
+	podtab_done(&tab);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		CLAIM("what root's engine and two users' say of one id is about three containers",
+		      test_users),
 		CLAIM("the better source's name stands, whoever came first", test_rank),
 		CLAIM("each source fills in what the better ones lack", test_fills),
 		CLAIM("an image's digest is provided only where no source has its name",

@@ -23,6 +23,7 @@
 
 /* Members without a row of their own, by the end of their path. */
 static const char *const unwritten[] = {
+	".container.user",	/* its cgroup says whose it is */
 	".container.ephemeral", /* the log of a container has it, its record has not */
 	".grace.sure",		/* is in the gaps */
 	"exit.reported",	/* whose code is written */

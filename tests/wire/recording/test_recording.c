@@ -122,7 +122,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 6 + 2 * PROC_PAD},
 		{OBS_NAMES, sizeof(struct obs_names), 4},
 		{OBS_POD, sizeof(struct meta_pod), 4},
-		{OBS_CONTAINER, sizeof(struct meta_container), 3},
+		{OBS_CONTAINER, sizeof(struct meta_container), 7},
 		{OBS_REAPED, sizeof(struct obs_reaped), 4},
 		{OBS_TAKEN, sizeof(struct obs_taken), 0},
 		{OBS_IDENTITY, sizeof(struct obs_identity), 3},

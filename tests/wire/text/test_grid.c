@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "lib/claim.h"
 #include "wire/text/grid.h"
 
@@ -365,6 +366,73 @@ static void test_many(void **state)
 	flush(&grid, &wide, "a-…me  running  1234  a note\n");
 }
 
+struct timed {
+	int64_t wall_ns;
+	const char *note;
+};
+
+static void add_timed_note(struct grid_cell *cell, const void *row)
+{
+	grid_text(cell, ((const struct timed *)row)->note);
+}
+
+static const struct grid_column timed_columns[] = {
+	{"time", GRID_AT(grid_add_time, struct timed, wall_ns), .typical = 13, .typical_short = 9},
+	{.name = "note", .add = add_timed_note},
+};
+
+static const struct grid_table timed_table = {.columns = timed_columns, .n = LEN(timed_columns)};
+
+static int32_t in_utc(int64_t wall_s)
+{
+	return 0;
+}
+
+static int32_t in_paris(int64_t wall_s)
+{
+	return 3600;
+}
+
+/* It was an hour ahead in 1970. */
+static int32_t in_london(int64_t wall_s)
+{
+	return wall_s ? 0 : 3600;
+}
+
+static int32_t in_nepal(int64_t wall_s)
+{
+	return 5 * 3600 + 45 * 60;
+}
+
+static void test_zones(void **state)
+{
+	static const struct {
+		int32_t (*zone)(int64_t wall_s);
+		const char *want;
+	} zones[] = {
+		{NULL, "TIME           NOTE\n15:04:05.000Z  a\n"},
+		{in_utc, "TIME           NOTE\n15:04:05.000Z  a\n"},
+		{in_london, "TIME           NOTE\n15:04:05.000Z  a\n"},
+		{in_paris, "TIME             NOTE\n16:04:05.000+01  a\n"},
+		{in_nepal, "TIME               NOTE\n20:49:05.000+0545  a\n"},
+	};
+	const struct timed row = {.wall_ns = (15 * 3600 + 4 * 60 + 5) * NS_PER_S, .note = "a"};
+
+	for (size_t i = 0; i < 2 * LEN(zones); i++) {
+		const struct grid_view view = {.live = true,
+					       .flat = true,
+					       .width = i % 2 ? 80 : 0,
+					       .zone = zones[i / 2].zone};
+		_cleanup_(grid_done) struct grid grid = {};
+		_cleanup_(buf_free) struct buf out = {};
+
+		grid_init(&grid, &timed_table, &view);
+		grid_add(&grid, &row);
+		assert_int_equal(grid_flush(&grid, &out), 0);
+		assert_string_equal(buf_str(&out), zones[i / 2].want);
+	}
+}
+
 static void test_resize(void **state)
 {
 	static const struct item item = {"name", "running", "1234", NULL, 1, NULL};
@@ -438,6 +506,7 @@ int main(void)
 		CLAIM("rows that are added later fit into the columns of the first ones",
 		      test_many),
 		CLAIM("a live table follows its terminal", test_resize),
+		CLAIM("a time of day takes the columns that its zone needs", test_zones),
 		CLAIM("an optional column that is expected is there from the beginning",
 		      test_expected),
 		CLAIM("one very wide cell does not push all rows apart", test_wide_cell),

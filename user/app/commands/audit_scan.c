@@ -11,6 +11,7 @@
 #include "app/query/containers.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"
+#include "core/cgroup/trust.h"
 #include "core/tree/pairs.h"
 #include "core/tree/wrapper.h"
 #include "io/cgroup/fs.h"
@@ -424,6 +425,12 @@ static bool is_asked_for(const struct scan *s, const struct audit_found *found, 
 	return only->is(only->userdata, &pod, &container);
 }
 
+/* The log directories are the kubelet's, and name no user's container of the same id. */
+static bool is_in_logs(const struct scan *s, const struct audit_found *found, const char *cgroup)
+{
+	return s->logs && !found->nameless && !cgtrust_user(cgroup, 0);
+}
+
 static int visit(void *userdata, const struct cgfs_dir *dir)
 {
 	struct scan *s = userdata;
@@ -440,8 +447,8 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	found->path = seen.path;
 	found->nameless = seen.nameless;
 	if (describes(s->list, found))
-		found->own = describe_container(s->list->describe, &found->path);
-	if (s->logs && !found->nameless)
+		found->own = describe_container(s->list->describe, &found->path, dir->path);
+	if (is_in_logs(s, found, dir->path))
 		podsrc_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
 				 &found->names);
 	if (!is_asked_for(s, found, dir->path) || !examine(s, dir->path, found))
@@ -585,7 +592,7 @@ static int examine_process(struct scan *s, const struct procfs_proc *p, char *di
 		found->path = seen.path;
 	found->nameless = seen.nameless;
 	if (describes(s->list, found))
-		found->own = describe_container(s->list->describe, &found->path);
+		found->own = describe_container(s->list->describe, &found->path, dir);
 	found->facts.signal = signal_of(s, found);
 	found->audit = (struct audit){AUDIT_UNKNOWN, AUDIT_ACCESS, 0};
 	cgfs_pids(s->cgfs, dir, take_member, &members);
@@ -618,7 +625,7 @@ static int take_process(struct scan *s, pid_t pid)
 	found->cgroup = strdup(dir);
 	if (!found->cgroup)
 		return -ENOMEM;
-	if (s->logs && !found->nameless)
+	if (is_in_logs(s, found, dir))
 		podsrc_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
 				 &found->names);
 	s->list->n++;
@@ -694,7 +701,7 @@ struct audit_record audit_record_of(const struct audit_list *list, const struct 
 	};
 
 	if (describes(list, f))
-		r.grace = describe_grace(list->describe, &f->path);
+		r.grace = describe_grace(list->describe, &f->path, f->cgroup);
 	memcpy(r.pairs, f->pairs, sizeof(r.pairs));
 	describe_record(describes(list, f), &f->path, &f->names, f->cgroup, &r.pod, &r.container);
 	return r;

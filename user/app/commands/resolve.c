@@ -127,6 +127,7 @@ static void judge(struct resolve *r, struct answer *a)
 {
 	uint32_t delegated_level = 0;
 	struct cgfs *cgfs = NULL;
+	bool by_root;
 	uint64_t id;
 
 	if (find_hierarchy(r) == 0 &&
@@ -134,8 +135,9 @@ static void judge(struct resolve *r, struct answer *a)
 	    cgfs_id_of(cgfs, a->cgroup, &id) == 0)
 		delegated_level = cgfs_delegated_level(cgfs, a->cgroup);
 	cgfs_free(cgfs);
-	a->named = cgtrust_of(NULL, a->cgroup, delegated_level) == CGTRUST_PODS;
-	if (!a->named)
+	by_root = cgtrust_of(NULL, a->cgroup, delegated_level) == CGTRUST_PODS;
+	a->named = by_root || cgtrust_user(a->cgroup, delegated_level);
+	if (!by_root)
 		cgtrust_cut(CGTRUST_CONTAINERS, &a->path);
 }
 
@@ -218,7 +220,7 @@ static int print_rows(struct resolve *r)
 
 static void describe(struct resolve *r, struct answer *a)
 {
-	if (r->logs && a->named)
+	if (r->logs && a->named && !cgtrust_user(a->cgroup, 0))
 		podsrc_logs_find(r->logs, a->path.pod_uid, a->path.container_id, &a->names);
 	describe_record(a->named ? r->describe : NULL, &a->path, &a->names, a->cgroup, &a->pod,
 			&a->container);

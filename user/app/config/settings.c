@@ -436,7 +436,7 @@ const struct setting settings[] = {
 	 .help = "cgroup of a container that is a node of its own (repeatable)", .list = true,
 	 .take = value_nested},
 	{KEY("containerRoots", TRACE | TOP | RECORD | REPLAY | AUDIT | WAIT | WHY | RUN),
-	 VALUE("PATH", "/"), .fallback_is = "all that root made, but not below /user.slice",
+	 VALUE("PATH", "/"), .fallback_is = "all that root made, and what users' own systemd have",
 	 .help = "look for containers below this cgroup alone, there also for those that "
 		 "users other than root made (repeatable)",
 	 .list = true, .take = value_roots},

@@ -226,6 +226,19 @@ static bool query_cri(struct lookup *l, const struct effect *effect, bool again)
 	return true;
 }
 
+/* A user's engine alone means that user's container. True: the answer is to come. */
+static bool query_home(struct lookup *l, const struct effect *effect, bool again)
+{
+	char key[PODSRC_HOMES_KEY_SIZE];
+
+	podsrc_homes_key(effect->user, effect->container_id, key);
+	if (!expect(l, key, effect, again))
+		return false;
+	podsrc_homes_find(l->sources.homes, effect->user, effect->container_id,
+			  (enum cgpath_runtime)effect->runtime);
+	return true;
+}
+
 /* It knows more of what is in a pod than any file. */
 static bool cri_answers(const struct lookup *l)
 {
@@ -291,6 +304,11 @@ static void query(struct lookup *l, const struct effect *effect, bool again)
 	bool more, of_pod = effect->pod_uid[0], is_unit = effect->kind == GRACED_WATCH_SERVICE;
 	enum meta_result result;
 
+	if (effect->user) {
+		if (!query_home(l, effect, again))
+			feed_end(l, effect, META_FAILED);
+		return;
+	}
 	query_logs(l, effect);
 	result = query_files(l, effect);
 	more = is_unit ? query_unit(l, effect, again) : query_cri(l, effect, again);
@@ -334,9 +352,14 @@ void lookup_pod(struct lookup *l, const struct effect *effect)
 		feed_end(l, effect, META_ABSENT);
 }
 
-/* What a query of its names is pending by. */
-static const char *key_of(const struct lookup *l, const struct effect *effect)
+/* What a query of its names is pending by; it may be written to buf. */
+static const char *key_of(const struct lookup *l, const struct effect *effect,
+			  char buf[static PODSRC_HOMES_KEY_SIZE])
 {
+	if (effect->user) {
+		podsrc_homes_key(effect->user, effect->container_id, buf);
+		return buf;
+	}
 	if (effect->kind != GRACED_WATCH_SERVICE)
 		return effect->container_id;
 	return engine_cgroup_path(feed_engine(l->feed), effect->id) ?: "";
@@ -353,10 +376,11 @@ static bool is_awaited(const struct lookup *l, const char *key)
 void lookup_again(struct lookup *l, const struct effect *effect)
 {
 	struct effect of_pod = {.type = EFFECT_FIND_POD};
+	char buf[PODSRC_HOMES_KEY_SIZE];
 
 	if (!l->open || names_are_shed(l))
 		return;
-	if (!is_awaited(l, key_of(l, effect)))
+	if (!is_awaited(l, key_of(l, effect, buf)))
 		query(l, effect, true);
 	strcpy(of_pod.pod_uid, effect->pod_uid);
 	if (of_pod.pod_uid[0] && sources_of_pod(&l->sources, of_pod.pod_uid) &&
@@ -369,7 +393,8 @@ void lookup_effect_of(const struct engine_running *running, struct effect *ret)
 	*ret = (struct effect){.type = EFFECT_FIND_NAMES,
 			       .id = running->id,
 			       .kind = running->kind,
-			       .runtime = running->container.runtime};
+			       .runtime = running->container.runtime,
+			       .user = running->container.user};
 	if (running->pod.uid)
 		strncpy(ret->pod_uid, running->pod.uid, sizeof(ret->pod_uid) - 1);
 	if (running->container.id)

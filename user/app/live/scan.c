@@ -66,8 +66,9 @@ static bool is_whole(uint32_t kind)
 
 static uint64_t owner_of(const struct walk *w, const struct cgfs_dir *dir, uint32_t kind)
 {
-	/* Nothing is charged below a container. */
-	if (kind >= GRACED_WATCH_CONTAINER)
+	/* Nothing is charged below a container; lives of a user's are (bpf/maps.bpf.c,
+	 * life_take()). */
+	if (kind >= GRACED_WATCH_CONTAINER && !dir->delegated_level)
 		return 0;
 	if (kind == GRACED_WATCH_POD || dir->level <= OWNER_LEVEL)
 		return dir->id;
@@ -384,12 +385,21 @@ static void search_leave(struct search *s)
 	s->members = (struct members){};
 }
 
+/* A user could make work here without end, and the kernel half has found no init for that reason
+ * (life_take()): it looks again at each signal, exec and exit. */
+static bool is_users(struct scan *scan, uint64_t id)
+{
+	struct graced_watch w;
+
+	return kern_watch_get(scan->kern, id, &w) >= 0 && w.delegated_level;
+}
+
 static void search_enter(struct scan *scan, struct search *s)
 {
 	const char *path;
 
 	s->id = s->due.list[s->next++];
-	if (feed_known(scan, s->id))
+	if (feed_known(scan, s->id) || is_users(scan, s->id))
 		return;
 	path = engine_cgroup_path(feed_engine(scan->feed), s->id);
 	if (path)

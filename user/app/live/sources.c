@@ -149,18 +149,33 @@ static int open_files(struct sources *s)
 	return podsrc_files_new(&options, &s->files);
 }
 
-int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
-		 struct sources *ret)
+static int open_all(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
+		    bool once, struct sources *ret)
 {
+	const struct podsrc_homes_options homes = {.at_once = once};
 	int r;
 
 	*ret = (struct sources){.options = options, .event = event, .sink = *sink};
 	r = open_files(ret);
 	if (r >= 0)
+		r = podsrc_homes_new(event, &homes, sink, &ret->homes);
+	if (r >= 0)
 		r = open_peer(ret, META_API, &ret->api);
 	if (r >= 0 && options->engine.scope >= SCOPE_SERVICES)
 		r = podsrc_units_new(event, NULL, sink, &ret->units);
 	return r < 0 ? r : search(ret);
+}
+
+int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
+		 struct sources *ret)
+{
+	return open_all(event, options, sink, false, ret);
+}
+
+int sources_open_once(sd_event *event, const struct options *options,
+		      const struct podsrc_sink *sink, struct sources *ret)
+{
+	return open_all(event, options, sink, true, ret);
 }
 
 void sources_close(struct sources *s)
@@ -170,6 +185,7 @@ void sources_close(struct sources *s)
 	s->api = podsrc_kubelet_free(s->api);
 	s->kubelet = podsrc_kubelet_free(s->kubelet);
 	s->cri = podsrc_cri_free(s->cri);
+	s->homes = podsrc_homes_free(s->homes);
 	s->files = podsrc_files_free(s->files);
 	s->fetch = fetch_free(s->fetch);
 }

@@ -12,6 +12,7 @@
 #include "io/fetch/fetch.h"
 #include "io/sources/cri/cri.h"
 #include "io/sources/files/files.h"
+#include "io/sources/files/homes.h"
 #include "io/sources/kubelet/kubelet.h"
 #include "io/sources/units/units.h"
 
@@ -24,6 +25,7 @@ struct sources {
 	struct podsrc_kubelet *kubelet, *api;
 	struct podsrc_units *units;
 	struct podsrc_files *files;
+	struct podsrc_homes *homes;
 	struct fetch_why lacks; /* why no HTTP request can be made; "" */
 	sd_event_source *again; /* looks for a runtime or a kubelet that was not there */
 };
@@ -40,6 +42,9 @@ struct podsrc_kubelet *sources_of_pod(const struct sources *sources, const char 
  */
 int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
 		 struct sources *ret);
+/* Opens them for a command that looks once and ends: see podsrc_homes_options. */
+int sources_open_once(sd_event *event, const struct options *options,
+		      const struct podsrc_sink *sink, struct sources *ret);
 void sources_close(struct sources *sources);
 
 /* How one of them fares; PODSRC_OFF for one that is not open, with a

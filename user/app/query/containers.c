@@ -17,7 +17,7 @@ bool containers_is(const struct options *options, struct describe *describe,
 	*ret = (struct container_seen){};
 	if (is) {
 		ret->path = node->ident;
-		ret->nameless = node->trust != CGTRUST_PODS;
+		ret->nameless = node->trust != CGTRUST_PODS && !node->user;
 	}
 	cgmap_done(&map);
 	if (is || !describe ||

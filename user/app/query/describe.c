@@ -8,6 +8,7 @@
 
 #include "app/config/options.h"
 #include "app/log/say.h"
+#include "core/cgroup/trust.h"
 #include "core/names/unit.h"
 #include "io/proc/clock.h"
 
@@ -18,6 +19,7 @@ struct describe {
 	sd_event *event;
 	struct sources sources;
 	struct podtab tab;
+	char home_key[PODSRC_HOMES_KEY_SIZE]; /* of the look-up in a home that is waited for; "" */
 };
 
 static void on_pod(void *userdata, const struct meta_pod *pod)
@@ -37,6 +39,10 @@ static void on_container(void *userdata, const struct meta_container *container)
 static void on_done(void *userdata, enum meta_source source, const char *key,
 		    enum meta_result result)
 {
+	struct describe *d = userdata;
+
+	if (strcmp(key, d->home_key) == 0)
+		d->home_key[0] = '\0';
 }
 
 static void warn_failed(const struct describe *d, enum meta_source source)
@@ -77,7 +83,7 @@ int describe_new(const struct options *options, struct describe **ret)
 		return -ENOMEM;
 	r = sd_event_new(&d->event);
 	if (r >= 0)
-		r = sources_open(d->event, options, &sink, &d->sources);
+		r = sources_open_once(d->event, options, &sink, &d->sources);
 	if (r >= 0)
 		r = wait_for_all(d);
 	if (r < 0) {
@@ -99,14 +105,34 @@ struct describe *describe_free(struct describe *d)
 	return NULL;
 }
 
-const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path)
+/* Of a user's engine; it answers, or fails, within its own time. */
+static const struct podtab_container *container_of_user(struct describe *d, uint32_t user,
+							const struct cgpath *path)
 {
+	int r = 0;
+
+	if (!podtab_is_named(podtab_user_container(&d->tab, path->container_id, user))) {
+		podsrc_homes_key(user, path->container_id, d->home_key);
+		podsrc_homes_find(d->sources.homes, user, path->container_id, path->runtime);
+	}
+	while (r >= 0 && d->home_key[0])
+		r = sd_event_run(d->event, TURN_US);
+	d->home_key[0] = '\0';
+	return podtab_user_container(&d->tab, path->container_id, user);
+}
+
+const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path,
+						  const char *cgroup)
+{
+	uint32_t user = path->pod_uid[0] ? 0 : cgtrust_user(cgroup, 0);
 	enum meta_result result = META_ABSENT;
 	const struct podtab_container *c;
 	struct meta_container meta;
 
 	if (!path->container_id[0])
 		return NULL;
+	if (user)
+		return container_of_user(d, user, path);
 	if (!path->pod_uid[0])
 		result = podsrc_files_find(d->sources.files, path->container_id, path->runtime,
 					   &meta);
@@ -124,9 +150,9 @@ static const struct podtab_pod *pod_of(struct describe *d, const struct cgpath *
 	return path->pod_uid[0] ? podtab_pod(&d->tab, path->pod_uid) : NULL;
 }
 
-struct grace describe_grace(struct describe *d, const struct cgpath *path)
+struct grace describe_grace(struct describe *d, const struct cgpath *path, const char *cgroup)
 {
-	const struct podtab_container *own = describe_container(d, path);
+	const struct podtab_container *own = describe_container(d, path, cgroup);
 	const struct podtab_pod *pod = pod_of(d, path);
 	const struct podtab_container *spec =
 		own && own->name ? podtab_spec(&d->tab, path->pod_uid, own->name) : NULL;
@@ -213,6 +239,7 @@ static void take_split(struct describe *d, const struct cgpath *path, const char
 	    !unitname_of_split(cgroup, meta.workload))
 		return;
 	strcpy(meta.id, path->container_id);
+	meta.user = cgtrust_user(cgroup, 0);
 	on_container(d, &meta);
 }
 
@@ -225,7 +252,7 @@ void describe_record(struct describe *d, const struct cgpath *path, const struct
 
 	if (d)
 		take_split(d, path, cgroup);
-	own = d ? describe_container(d, path) : NULL;
+	own = d ? describe_container(d, path, cgroup) : NULL;
 	name = own && own->name ? own->name : known(names->container);
 	fill_pod(d ? pod_of(d, path) : NULL, path, names, ret_pod);
 	fill_container(own, path, name, cgroup, ret_container);

@@ -21,11 +21,13 @@ int describe_new(const struct options *options, struct describe **ret);
 void describe_tell_failed(const struct describe *d);
 struct describe *describe_free(struct describe *d);
 
-/* What is known of a container by its id and path; NULL: nothing. Valid until describe_free(). */
-const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path);
+/* What is known of a container by what its cgroup, an absolute path, says; NULL: nothing. Valid
+ * until describe_free(). */
+const struct podtab_container *describe_container(struct describe *d, const struct cgpath *path,
+						  const char *cgroup);
 
 /* The grace period that a stop of it would have now. */
-struct grace describe_grace(struct describe *d, const struct cgpath *path);
+struct grace describe_grace(struct describe *d, const struct cgpath *path, const char *cgroup);
 
 /* Calls fn for each pod that a source provided, in no order. */
 void describe_each_pod(const struct describe *d,

@@ -158,11 +158,18 @@ struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id)
 	return map_get(&map->nodes, id);
 }
 
+struct cgnode *cgmap_user_container(const struct cgmap *map, const char *container_id,
+				    uint32_t user)
+{
+	struct cgnode *node = map_get(&map->containers, cgtrust_container_key(container_id, user));
+	bool is = node && node->user == user && strcmp(node->ident.container_id, container_id) == 0;
+
+	return is ? node : NULL;
+}
+
 struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *container_id)
 {
-	struct cgnode *node = map_get(&map->containers, map_key(container_id));
-
-	return node && strcmp(node->ident.container_id, container_id) == 0 ? node : NULL;
+	return cgmap_user_container(map, container_id, 0);
 }
 
 static int node_new(struct cgmap *map, uint64_t id, struct cgnode **ret)
@@ -241,9 +248,11 @@ static int index_container(struct cgmap *map, struct cgnode *node)
 	return map_put(&map->containers, node->container_key, node);
 }
 
-static uint64_t key_of_id(const char *container_id)
+static uint64_t key_of(const struct cgnode *node)
 {
-	return container_id[0] ? map_key(container_id) : 0;
+	const char *id = node->ident.container_id;
+
+	return id[0] ? cgtrust_container_key(id, node->user) : 0;
 }
 
 /* Takes over path. */
@@ -257,7 +266,8 @@ static int identify(struct cgmap *map, struct cgnode *node, char *path, uint32_t
 	cgpath_parse(path, strlen(path), &node->ident);
 	node->trust = cgtrust_of(map->roots, path, delegated_level);
 	cgtrust_cut(node->trust, &node->ident);
-	node->container_key = key_of_id(node->ident.container_id);
+	node->user = node->trust == CGTRUST_CONTAINERS ? cgtrust_user(path, delegated_level) : 0;
+	node->container_key = key_of(node);
 	node->kind = kind_of(map, path, &node->ident);
 	if (node->ident.pod_uid[0] && node->kind != GRACED_WATCH_BRANCH && !node->pod) {
 		r = pod_take(map, path, &node->ident, &node->pod);
@@ -442,6 +452,6 @@ int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container
 	node->ident.kind = CGPATH_CONTAINER_OUTSIDE;
 	node->ident.runtime = runtime;
 	strcpy(node->ident.container_id, container_id);
-	node->container_key = key_of_id(container_id);
+	node->container_key = key_of(node);
 	return index_container(map, node);
 }

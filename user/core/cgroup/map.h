@@ -79,7 +79,8 @@ struct cgnode {
 	uint32_t delegated_level; /* as core/cgroup/trust has it */
 	uint32_t units;		  /* enum cgnode_units */
 	struct cgpath ident;
-	uint64_t container_key; /* map_key() of its container's id; 0: it has none */
+	uint32_t user;		/* of a container: cgtrust_user() of its path */
+	uint64_t container_key; /* cgtrust_container_key() of its container; 0: it has none */
 	struct pod *pod;	/* NULL: in none */
 	LIST_ENTRY(cgnode) in_pod;
 	bool populated;	 /* by the kernel's last event a process may be in it */
@@ -115,6 +116,9 @@ struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id);
 
 /* The container of that id; NULL when none is known. */
 struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *container_id);
+/* The same of a user's containers; 0: root's. */
+struct cgnode *cgmap_user_container(const struct cgmap *map, const char *container_id,
+				    uint32_t user);
 
 /* What is known of a cgroup that turns up. */
 struct cgmap_new {

@@ -4,9 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define USERS "/user.slice"
+#include "base/map.h"
+
+#define USERS	    "/user.slice"
+#define USER_LEVELS 3 /* "/user.slice/user-<uid>.slice/user@<uid>.service" */
 
 /* "/" is at level 0, "/a" at level 1. */
 static uint32_t level_of(const char *path)
@@ -40,6 +45,30 @@ static bool is_in(const char *const *roots, const char *path)
 	return false;
 }
 
+uint32_t cgtrust_user(const char *path, uint32_t delegated_level)
+{
+	static const char head[] = USERS "/user-";
+	char want[96];
+	unsigned long uid;
+	size_t len;
+
+	if (strncmp(path, head, sizeof(head) - 1) != 0 ||
+	    (delegated_level && delegated_level <= USER_LEVELS))
+		return 0;
+	uid = strtoul(path + sizeof(head) - 1, NULL, 10);
+	if (!uid || uid >= UINT32_MAX)
+		return 0;
+	len = (size_t)snprintf(want, sizeof(want), "%s%lu.slice/user@%lu.service/", head, uid, uid);
+	return strncmp(path, want, len) == 0 && path[len] ? (uint32_t)uid : 0;
+}
+
+uint64_t cgtrust_container_key(const char *container_id, uint32_t user)
+{
+	uint64_t key = map_key(container_id);
+
+	return user ? map_key_join(key, user) : key;
+}
+
 enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t delegated_level)
 {
 	bool limited = is_limited(roots);
@@ -50,7 +79,7 @@ enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t del
 		return CGTRUST_NONE;
 	if (!delegated)
 		return CGTRUST_PODS;
-	return limited ? CGTRUST_CONTAINERS : CGTRUST_NONE;
+	return limited || cgtrust_user(path, delegated_level) ? CGTRUST_CONTAINERS : CGTRUST_NONE;
 }
 
 /* Levels above a path of the list that have parts: more would be parts of the next path. */
@@ -62,7 +91,7 @@ uint32_t cgtrust_part(const char *const *roots, const char *path)
 
 	if (!is_limited(roots)) {
 		if (is_at_or_below(path, USERS))
-			return GRACED_PART_OUTSIDE;
+			return GRACED_PART_USERS;
 		return level ? GRACED_PART_INSIDE : GRACED_PART_FIRST;
 	}
 	if (is_in(roots, path))

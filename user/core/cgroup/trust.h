@@ -15,7 +15,7 @@
 
 enum cgtrust {
 	CGTRUST_NONE,	    /* neither a pod nor a container, whatever its path says */
-	CGTRUST_CONTAINERS, /* it may be a container, in no pod and without names */
+	CGTRUST_CONTAINERS, /* it may be a container, in no pod, with no name but its user's */
 	CGTRUST_PODS,	    /* what its path says */
 };
 
@@ -23,9 +23,20 @@ enum cgtrust {
  * delegated_level is the level of the first component of path that users other than root could
  * choose; 0: none. roots is NULL-ended, from the configuration: a path outside of these is not
  * believed, and inside them cgroups that other users made count as containers, too. NULL or empty:
- * what root alone made is believed everywhere, but never below /user.slice.
+ * what root alone made is believed everywhere, but below /user.slice cgroups that a user's own
+ * systemd has count as containers, and nothing else.
  */
 enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t delegated_level);
+
+/*
+ * The uid of the user below whose own systemd a cgroup is, which is
+ * "/user.slice/user-<uid>.slice/user@<uid>.service": root's systemd chose that part of the path,
+ * and that user all of the rest. 0: it is below none.
+ */
+uint32_t cgtrust_user(const char *path, uint32_t delegated_level);
+
+/* What the container of an id is found by in a map: two users, and root, may have one of it. */
+uint64_t cgtrust_container_key(const char *container_id, uint32_t user);
 
 /* The part that a path is in, as the kernel half has to know it (enum graced_part). */
 uint32_t cgtrust_part(const char *const *roots, const char *path);

@@ -354,10 +354,11 @@ static int on_container(struct engine *e, const struct obs *obs)
 	if (meta->unit[0] && e->map.services)
 		node = names_unit_node(&e->names, meta->unit);
 	else if (meta->id[0])
-		node = cgmap_by_container_id(&e->map, meta->id);
+		node = cgmap_user_container(&e->map, meta->id, meta->user);
 	if (node)
 		stops_described(&e->stops, node);
-	if (!meta->id[0])
+	/* What a user's engine says is not about a pod's container of that id. */
+	if (!meta->id[0] || meta->user)
 		return 0;
 	stops_compare_exit(&e->stops, meta->id);
 	stops_compare_restart(&e->stops, meta->id);

@@ -67,9 +67,10 @@ struct podtab_container *names_container(const struct names *names, const struct
 		return NULL;
 	if (node->kind == GRACED_WATCH_SERVICE)
 		return names_is_unit(node) ? podtab_unit(&names->tab, names_unit_name(node)) : NULL;
-	if (!node->ident.container_id[0] || node->trust != CGTRUST_PODS)
+	if (!node->ident.container_id[0] || !(node->trust == CGTRUST_PODS || node->user))
 		return NULL;
-	c = podtab_container_keyed(&names->tab, node->ident.container_id, node->container_key);
+	c = podtab_container_keyed(&names->tab, node->ident.container_id, node->user,
+				   node->container_key);
 	return c && is_of(names, c, node) ? c : NULL;
 }
 
@@ -107,8 +108,9 @@ static bool can_name(const struct names *names, const struct cgnode *node)
 {
 	if (node->kind == GRACED_WATCH_SERVICE)
 		return names_has_source(names, META_SYSTEMD) && names_is_unit(node);
-	/* Sources are root's: they mean no other container, nor another pod, of the same id. */
-	if (!node->ident.container_id[0] || node->trust != CGTRUST_PODS)
+	/* Sources are root's: they mean no other container, nor another pod, of the same id. A
+	 * user's own engine names that user's. */
+	if (!node->ident.container_id[0] || !(node->trust == CGTRUST_PODS || node->user))
 		return false;
 	if (node->pod)
 		return cgmap_pod_of(names->map, node);
@@ -204,6 +206,7 @@ static void take_split(struct names *names, const struct cgnode *node)
 	    !unitname_of_split(node->path, meta.workload))
 		return;
 	COPY(meta.id, node->ident.container_id);
+	meta.user = node->user;
 	names_take_container(names, &meta, names->out->now_ns);
 }
 
@@ -222,6 +225,7 @@ void names_ask(struct names *names, struct cgnode *node)
 	node->names = NAMES_ASKED;
 	node->asked_ns = names->out->now_ns;
 	ask.runtime = node->ident.runtime;
+	ask.user = node->user;
 	if (node->pod)
 		strcpy(ask.pod_uid, node->pod->uid);
 	strcpy(ask.container_id, node->ident.container_id);
@@ -365,7 +369,7 @@ static void changed_container(struct names *names, const struct meta_container *
 	if (meta->unit[0] && names->map->services)
 		node = names_unit_node(names, meta->unit);
 	else if (meta->id[0])
-		node = cgmap_by_container_id(names->map, meta->id);
+		node = cgmap_user_container(names->map, meta->id, meta->user);
 	if (node)
 		output_changed(names->out, node);
 	/* What the spec says may be about several containers. */
@@ -379,7 +383,7 @@ static const struct podtab_container *entry_of(const struct names *names,
 					       const struct meta_container *meta)
 {
 	if (meta->id[0])
-		return podtab_container(&names->tab, meta->id);
+		return podtab_user_container(&names->tab, meta->id, meta->user);
 	if (meta->unit[0])
 		return podtab_unit(&names->tab, meta->unit);
 	return podtab_spec(&names->tab, meta->pod_uid, meta->name);
@@ -637,6 +641,7 @@ void names_save_container(const struct names *names, const struct cgnode *node,
 		COPY(about.unit, names_unit_name(node));
 	else
 		COPY(about.id, node->ident.container_id);
+	about.user = node->user;
 	save_container(to, c, &about);
 	save_spec(names, to, node, c);
 }

@@ -426,7 +426,7 @@ static const struct cgnode *described(const struct shutdowns *s, const struct me
 {
 	if (meta->unit[0] && s->map->services)
 		return names_unit_node(s->names, meta->unit);
-	return meta->id[0] ? cgmap_by_container_id(s->map, meta->id) : NULL;
+	return meta->id[0] ? cgmap_user_container(s->map, meta->id, meta->user) : NULL;
 }
 
 static uint64_t cgroup_of(const struct obs *obs)

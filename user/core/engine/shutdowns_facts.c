@@ -128,7 +128,8 @@ static bool is_own(const struct shutdowns *s, const struct cgnode *node)
 	const struct obs_attached *host = &s->out->host;
 	size_t n = node->path ? strlen(node->path) : 0;
 
-	if (host->self_container[0] && strcmp(node->ident.container_id, host->self_container) == 0)
+	if (host->self_container[0] && node->trust == CGTRUST_PODS &&
+	    strcmp(node->ident.container_id, host->self_container) == 0)
 		return true;
 	if (host->self_pid && node->stop && node->stop->init.pid == host->self_pid)
 		return true;

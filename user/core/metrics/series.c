@@ -228,7 +228,7 @@ static void show_workload(struct series *s, const struct record_pod *pod,
 	struct subject to = {.series = s, .labels = *labels};
 	struct serie *serie;
 
-	if (!kind || !record_workload(pod, container))
+	if (!kind || !record_workload(pod, container) || (container->known && container->user))
 		return;
 	to.labels.text[LABEL_CONTAINER][0] = '\0';
 	to.set = series_store_find(&s->store, &to.labels);
@@ -251,6 +251,10 @@ static void labels_of(const struct record_pod *pod, const struct record_containe
 {
 	const char *name = container->known ? container->name : NULL;
 
+	*ret = (struct labels){};
+	/* A user would count in another's series, or make them without end. */
+	if (container->known && container->user)
+		return;
 	if (container->known && container->kind == CONTAINER_KIND_SERVICE && !name)
 		name = last_component(container->cgroup);
 	label_clean(ret->text[LABEL_NAMESPACE], record_namespace(pod, container));

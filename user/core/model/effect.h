@@ -79,6 +79,7 @@ struct effect {
 	uint32_t pid;
 	uint32_t kind;	  /* enum graced_watch_kind */
 	uint32_t runtime; /* enum cgpath_runtime */
+	uint32_t user;	  /* whose container it is: cgtrust_user(); 0: root's */
 	uint32_t signal;
 	bool holder;
 	bool waits;

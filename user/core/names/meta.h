@@ -96,6 +96,7 @@ struct meta_container {
 	uint32_t kind;	 /* enum meta_container_kind */
 	/* One of id and unit says what it is about; from the kubelet, pod_uid and name may. */
 	char id[META_ID_MAX];
+	uint32_t user;		    /* whose the container of that id is; 0: root's */
 	char unit[META_NAME_MAX];   /* systemd: nginx.service */
 	char pod_uid[META_UID_MAX]; /* "" outside pods */
 	char name[META_NAME_MAX];

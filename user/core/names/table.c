@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cgroup/trust.h"
+
 #define SWEEP_NS      60000000000ULL
 /* A full table is swept sooner, but not with every entry that finds no room. */
 #define SWEEP_FULL_NS 1000000000ULL
@@ -65,6 +67,7 @@ struct podtab_pod *podtab_pod(const struct podtab *tab, const char *uid)
 /* What a container is found by, which cannot be mistaken for another thing it is found by. */
 struct name {
 	enum podtab_way way;
+	uint32_t user;		    /* 0 but for an id */
 	const char *first, *second; /* second: "" but for the place in a pod's spec */
 	uint64_t key;
 };
@@ -76,7 +79,7 @@ static struct name name_keyed(enum podtab_way way, const char *first, uint64_t f
 
 	if (second[0])
 		key = map_key_join(key, map_key(second));
-	return (struct name){way, first, second, key};
+	return (struct name){.way = way, .first = first, .second = second, .key = key};
 }
 
 static struct name name_of(enum podtab_way way, const char *first, const char *second)
@@ -84,9 +87,22 @@ static struct name name_of(enum podtab_way way, const char *first, const char *s
 	return name_keyed(way, first, map_key(first), second);
 }
 
+static struct name id_keyed(const char *id, uint32_t user, uint64_t id_key)
+{
+	struct name name = name_keyed(PODTAB_BY_ID, id, id_key, "");
+
+	name.user = user;
+	return name;
+}
+
+static struct name name_of_id(const char *id, uint32_t user)
+{
+	return id_keyed(id, user, cgtrust_container_key(id, user));
+}
+
 static bool is_called(const struct podtab_container *c, const struct name *name)
 {
-	return c->way == name->way && strcmp(c->first, name->first) == 0 &&
+	return c->way == name->way && c->user == name->user && strcmp(c->first, name->first) == 0 &&
 	       strcmp(c->second, name->second) == 0;
 }
 
@@ -99,13 +115,19 @@ static struct podtab_container *find(const struct podtab *tab, struct name name)
 
 struct podtab_container *podtab_container(const struct podtab *tab, const char *id)
 {
-	return find(tab, name_of(PODTAB_BY_ID, id, ""));
+	return podtab_user_container(tab, id, 0);
+}
+
+struct podtab_container *podtab_user_container(const struct podtab *tab, const char *id,
+					       uint32_t user)
+{
+	return find(tab, name_of_id(id, user));
 }
 
 struct podtab_container *podtab_container_keyed(const struct podtab *tab, const char *id,
-						uint64_t key)
+						uint32_t user, uint64_t key)
 {
-	return find(tab, name_keyed(PODTAB_BY_ID, id, key, ""));
+	return find(tab, id_keyed(id, user, key));
 }
 
 struct podtab_container *podtab_spec(const struct podtab *tab, const char *pod_uid,
@@ -166,6 +188,7 @@ static struct podtab_container *container_new(const struct name *name)
 	if (!c)
 		return NULL;
 	c->way = name->way;
+	c->user = name->user;
 	c->key = name->key;
 	c->first = strdup(name->first);
 	c->second = strdup(name->second);
@@ -204,7 +227,7 @@ struct podtab_container *podtab_want_container(struct podtab *tab, const char *i
 {
 	struct podtab_container *c;
 
-	return want(tab, name_of(PODTAB_BY_ID, id, ""), now_ns, &c) < 0 ? NULL : c;
+	return want(tab, name_of_id(id, 0), now_ns, &c) < 0 ? NULL : c;
 }
 
 /* Whether source may replace a fact that `from` provided; it takes the fact over then. */
@@ -463,7 +486,7 @@ int podtab_take_container(struct podtab *tab, const struct meta_container *meta,
 	    !(meta->id[0] || meta->unit[0] || in_spec))
 		return -EINVAL;
 	if (meta->id[0])
-		r = take(tab, name_of(PODTAB_BY_ID, meta->id, ""), meta, now_ns);
+		r = take(tab, name_of_id(meta->id, meta->user), meta, now_ns);
 	if (r == 0 && meta->unit[0])
 		r = take(tab, name_of(PODTAB_BY_UNIT, meta->unit, ""), meta, now_ns);
 	if (r < 0 || !in_spec)

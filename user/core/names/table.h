@@ -62,6 +62,7 @@ enum podtab_way { PODTAB_BY_ID, PODTAB_BY_SPEC, PODTAB_BY_UNIT };
 struct podtab_container {
 	uint64_t touched_ns;
 	enum podtab_way way;
+	uint32_t user;	      /* of one by its id, as meta_container has it */
 	char *first, *second; /* id; pod's uid and name; unit. What there is no second of is "" */
 	uint64_t key;	      /* hash of these, the index */
 	uint64_t listed_ns; /* when a status of its pod was first read that has its id; 0: never */
@@ -111,14 +112,17 @@ struct podtab_container *podtab_container(const struct podtab *tab, const char *
 bool podtab_pod_differs(const struct podtab_pod *before, const struct podtab_pod *now);
 bool podtab_container_differs(const struct podtab_container *before,
 			      const struct podtab_container *now);
+/* The same of a user's container. */
+struct podtab_container *podtab_user_container(const struct podtab *tab, const char *id,
+					       uint32_t user);
 /* By the name it has in its pod's spec. */
 struct podtab_container *podtab_spec(const struct podtab *tab, const char *pod_uid,
 				     const char *name);
 struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit);
-/* The same where the map_key() of the uid or the id is at hand. */
+/* The same where the map_key() of the uid, or cgtrust_container_key(), is at hand. */
 struct podtab_pod *podtab_pod_keyed(const struct podtab *tab, const char *uid, uint64_t key);
 struct podtab_container *podtab_container_keyed(const struct podtab *tab, const char *id,
-						uint64_t key);
+						uint32_t user, uint64_t key);
 struct podtab_container *podtab_spec_keyed(const struct podtab *tab, const char *pod_uid,
 					   uint64_t key, const char *name);
 

@@ -46,6 +46,7 @@ struct record_container {
 	bool attempt_known;
 	uint32_t attempt; /* how often it was restarted */
 	bool ephemeral;	  /* kubectl debug added it; not in what is written */
+	uint32_t user;	  /* cgtrust_user() of cgroup; likewise */
 	/* What it belongs to outside pods: a compose project, and its service or a unit; NULL: not
 	 * known. */
 	const char *namespace_, *workload, *workload_kind;

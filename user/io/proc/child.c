@@ -79,6 +79,11 @@ static bool give_up_privileges(void)
 	       syscall(SYS_capset, &head, none) == 0;
 }
 
+bool child_confine(void)
+{
+	return unmap_shared() && give_up_privileges();
+}
+
 static bool open_nowhere(void)
 {
 	return open("/dev/null", O_WRONLY) == STDOUT_FILENO && dup(STDOUT_FILENO) == STDERR_FILENO;
@@ -105,7 +110,7 @@ static _Noreturn void begin(const struct start *start, int fd, pid_t parent)
 	prctl(PR_SET_NAME, start->name);
 	if (!start->confine && !open_nowhere())
 		child_end(1);
-	start->run(start->userdata, start->confine && unmap_shared() && give_up_privileges());
+	start->run(start->userdata, start->confine && child_confine());
 	child_end(0);
 }
 

@@ -26,9 +26,13 @@ typedef void (*child_fn)(void *userdata, bool confined);
 /* Forks; name is that of the process. The child dies with the thread that started it. 0 or -errno. */
 int child_start(const char *name, child_fn run, void *userdata, struct child *ret);
 
-/* As child_start(), of a child that needs its privileges, and reads input that is no more hostile
- * than the caller's: it is called unconfined. Its standard output and error go nowhere. */
+/* As child_start(), of a child that needs its privileges: it is called unconfined, and reads input
+ * that is more hostile than the caller's after child_confine() alone. Its standard output and error
+ * go nowhere. */
 int child_start_privileged(const char *name, child_fn run, void *userdata, struct child *ret);
+
+/* Gives up, in a child, what one that is called confined has given up. False: it could not. */
+bool child_confine(void);
 
 /*
  * Ends it by SIGKILL and waits for that, 2 s at most: one that waits for a disk ends later, and

@@ -248,6 +248,7 @@ static const struct rec_field CONTAINER[] = {
 	STRING("namespace", container.namespace_),
 	STRING("workload", container.workload),
 	BOOL("probe", container.probe),
+	UINT("user", container.user),
 };
 
 static const struct rec_field TAKEN[] = {

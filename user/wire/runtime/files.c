@@ -382,6 +382,21 @@ int ctrjson_bundle(const char *text, size_t len, struct ctrjson_bundle *ret)
 	return 0;
 }
 
+int ctrjson_podman(const struct ctrjson_bundle *bundle, const struct meta_container *listed,
+		   struct meta_container *ret)
+{
+	/* CRI-O's containers are in the same lists. */
+	if (bundle->cri)
+		return -ENOENT;
+	*ret = *listed;
+	ret->stop_signal = bundle->stop_signal;
+	if (bundle->has_grace) {
+		ret->known |= META_CTR_GRACE;
+		ret->grace_ns = bundle->grace_ns;
+	}
+	return 0;
+}
+
 /* Takes text off the front of *at; false where it is not there. */
 static bool cut(const char **at, const char *text, size_t len)
 {

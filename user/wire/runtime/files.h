@@ -61,6 +61,10 @@ struct ctrjson_bundle {
  */
 int ctrjson_bundle(const char *text, size_t len, struct ctrjson_bundle *ret);
 
+/* Podman's container, by its configuration and what the list has of it. -ENOENT: it is another's. */
+int ctrjson_podman(const struct ctrjson_bundle *bundle, const struct meta_container *listed,
+		   struct meta_container *ret);
+
 /*
  * Whether linux.cgroupsPath means the cgroup at that absolute path of the hierarchy: the path
  * itself, or "slice:prefix:name", systemd's scope, whose slices nest by the dashes in their names.

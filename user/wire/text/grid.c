@@ -432,7 +432,20 @@ static void find_last(const struct grid *grid, struct grid_layout *l)
 			l->last = i;
 }
 
-/* What most rows need; a time of day has the offset of its zone. */
+/* A time of day has the offset of its zone in place of the Z: before a row shows which one, that of
+ * 1970. */
+static unsigned int time_columns(const struct grid *grid, size_t cell, bool is_short,
+				 unsigned int in_utc)
+{
+	unsigned int seen = is_short ? grid->shorts[cell] : grid->widths[cell];
+	int32_t zone_s = grid->view.zone(0);
+
+	if (seen)
+		return seen;
+	return in_utc + (zone_s % 3600 ? 4 : zone_s ? 2 : 0);
+}
+
+/* What most rows need. */
 static unsigned int typical_of(const struct grid *grid, size_t cell, bool is_short)
 {
 	const struct grid_column *column = column_of(grid, cell);
@@ -441,7 +454,7 @@ static unsigned int typical_of(const struct grid *grid, size_t cell, bool is_sho
 	if (!grid->view.live)
 		return 0;
 	if (column->add == grid_add_time && grid->view.zone)
-		width += grid->view.zone(0) % 3600 ? 4 : 2;
+		width = time_columns(grid, cell, is_short, width);
 	return width;
 }
 

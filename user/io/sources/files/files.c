@@ -351,20 +351,11 @@ static int ask_driver(struct podsrc_files *src, int root, const char *driver, co
 	r = read_userdata(root, driver, id, &all, &bundle);
 	if (r < 0)
 		return complain(&src->podman, "config.json", id, r);
-	/* CRI-O's containers are in the same lists. */
 	if (bundle.cri)
 		return -ENOENT;
 	snprintf(found.id, sizeof(found.id), "%s", id);
 	r = ask_lists(src, all, id, &found);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	found.stop_signal = bundle.stop_signal;
-	if (bundle.has_grace) {
-		found.known |= META_CTR_GRACE;
-		found.grace_ns = bundle.grace_ns;
-	}
-	*ret = found;
-	return 0;
+	return r < 0 && r != -ENOENT ? r : ctrjson_podman(&bundle, &found, ret);
 }
 
 static int ask_podman(struct podsrc_files *src, const char *id, struct meta_container *ret)

@@ -10,9 +10,8 @@
  *	<containerd state>/io.containerd.runtime.v2.task/<namespace>/<id>/config.json
  *
  * A file counts only where root alone may write to it and to each directory above it
- * (podsrc_files_open_dir() judges them). Engines that users run (rootless Podman and Docker) have
- * their files below the user's home, where the user may write anything: they are not read. About
- *the containers of Kubernetes the CRI source knows more.
+ * (podsrc_files_open_dir() judges them). For engines that users run (rootless Podman and Docker)
+ * see io/sources/files/homes. About the containers of Kubernetes the CRI source knows more.
  */
 #ifndef IO_SOURCES_FILES_FILES_H
 #define IO_SOURCES_FILES_FILES_H
