@@ -356,7 +356,7 @@ static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left)
 	ticks = now > at ? (now - at) / BUCKET_REFILL_NS : 0;
 	if (ticks) {
 		room = BUCKET_BURST - *(volatile __s32 *)left;
-		*at_ns = now;
+		*at_ns = at + ticks * BUCKET_REFILL_NS;
 		__sync_fetch_and_add(left, ticks < room ? ticks : room);
 	}
 	return *(volatile __s32 *)left > 0;
