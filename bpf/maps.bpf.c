@@ -91,7 +91,7 @@ __noinline __u64 watch_id_of(__u64 cgroup)
 	return at.watch_id;
 }
 
-__noinline __u32 others_take(__u64 watch_id, __u32 type)
+__noinline __u32 others_look(__u64 watch_id)
 {
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);
 
@@ -99,7 +99,6 @@ __noinline __u32 others_take(__u64 watch_id, __u32 type)
 		return 0;
 	if (bucket_take(&w->others_at_ns, &w->others_left))
 		return 1;
-	__sync_fetch_and_add(&w->others_missed, 1);
-	stat_add(type, 0, 0, 1);
+	w->others_tick = bpf_jiffies64();
 	return 0;
 }
