@@ -33,7 +33,7 @@ static __always_inline __u32 is_set(__u64 x)
  */
 static __always_inline __u32 any_value(__u64 value, __u64 number)
 {
-	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(value) : "r"(number));
+	asm volatile("%0 ^= %1\n%0 ^= %1" : "+&r"(value) : "r"(number));
 	return value;
 }
 
