@@ -73,10 +73,8 @@ static __always_inline __u32 is_stopped(struct task_struct *t, struct signal_str
 	struct task_struct___state *now = (void *)t;
 
 	if (bpf_core_field_exists(now->__state))
-		return is_set(of_either |
-			      (BPF_CORE_READ(now, __state) & (TASK_TRACED | TASK_FROZEN)));
-	return is_set(of_either | (BPF_CORE_READ(old, state) & TASK_TRACED) |
-		      (t->flags & PF_FROZEN));
+		return is_set(of_either | (now->__state & (TASK_TRACED | TASK_FROZEN)));
+	return is_set(of_either | (old->state & TASK_TRACED) | (t->flags & PF_FROZEN));
 }
 
 /* The first child of the target's leader; NULL: it has none. */
