@@ -177,8 +177,7 @@ static __always_inline struct graced_init *init_of(const __u64 *ctx, __u64 watch
 }
 
 /* What may be why its init exits, or happens while it is stopped. */
-static __always_inline bool may_matter(const struct exiting *e, const struct graced_init *i,
-				       __u32 status)
+static __always_inline bool may_matter(const struct exiting *e, struct graced_init *i, __u32 status)
 {
 	__u32 code = status >> 8 & 0xff;
 
@@ -222,7 +221,7 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 		stat_add(GRACED_EV_EXIT, 0, 0, 1);
 	else if (init || all ||
 		 (!noisy && watch_recorded(w) && may_matter(&e, i, status) &&
-		  others_take(at.watch_id, GRACED_EV_EXIT)))
+		  others_take(w, &at, GRACED_EV_EXIT)))
 		record(&e, w, &at, status, init ? i : NULL);
 	if (init) {
 		i->pid = 0;

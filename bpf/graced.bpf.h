@@ -260,10 +260,10 @@ static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, str
 __u64 watch_id_of(__u64 cgroup);
 
 /*
- * Takes room for a record of a process that is no init, of a type, in that container. 0: there is
- * none. Defined once, in maps.bpf.c, as watch_walk() is.
+ * Takes room for a record of a process that is no init, in that container. 0: there is none.
+ * Defined once, in maps.bpf.c, as watch_walk() is.
  */
-__u32 others_take(__u64 watch_id, __u32 type);
+__u32 others_look(__u64 watch_id);
 
 /*
  * Takes room for a signal from one container to the init of another. 0: it is more than its sender
@@ -370,7 +370,7 @@ static __always_inline bool bucket_fill(__u64 *at_ns, __u32 *left, __u64 refill_
 	ticks = now > at ? (now - at) / refill_ns : 0;
 	if (ticks) {
 		room = BUCKET_BURST - *(volatile __s32 *)left;
-		*at_ns = now;
+		*at_ns = at + ticks * refill_ns;
 		__sync_fetch_and_add(left, ticks < room ? ticks : room);
 	}
 	return *(volatile __s32 *)left > 0;
@@ -390,6 +390,19 @@ static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u
 	s->emitted += emitted;
 	s->lost += lost;
 	s->suppressed += suppressed;
+}
+
+/*
+ * Takes room for a record of a type, of a process that is no init. False: there is none. Of a storm
+ * nearly all find none: one in each tick of the kernel's timer looks whether there is some again.
+ */
+static __always_inline bool others_take(struct graced_watch *w, const struct place *at, __u32 type)
+{
+	if (bpf_jiffies64() != *(volatile __u64 *)&w->others_tick && others_look(at->watch_id))
+		return true;
+	__sync_fetch_and_add(&w->others_missed, 1);
+	stat_add(type, 0, 0, 1);
+	return false;
 }
 
 /* What deletes an entry decrements the count. False: it has been deleted elsewhere. */

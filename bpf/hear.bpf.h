@@ -28,6 +28,23 @@ static __always_inline __u32 is_set(__u64 x)
 }
 
 /*
+ * The same value, which is any to the verifier: it goes on once, and not once for each value that
+ * it knows. It knows nothing of the number.
+ */
+static __always_inline __u32 any_value(__u64 value, __u64 number)
+{
+	asm volatile("%0 ^= %1\n%0 ^= %1" : "+&r"(value) : "r"(number));
+	return value;
+}
+
+/* info is a siginfo as a number. */
+static __always_inline __u32 info_flags(__u64 info)
+{
+	return (is_set(info) ^ 1) * GRACED_SIG_INFO_NONE |
+	       (is_set(info ^ 1) ^ 1) * GRACED_SIG_INFO_PRIV;
+}
+
+/*
  * The members of an array's element are relocated, the distance between elements is not: it is
  * asked for, or the size of our short k_sigaction would be taken for the kernel's. The table is
  * read as a number, as 6.1 refuses to add a variable to a pointer to a kernel type. sig is 1 to 64.
@@ -56,10 +73,8 @@ static __always_inline __u32 is_stopped(struct task_struct *t, struct signal_str
 	struct task_struct___state *now = (void *)t;
 
 	if (bpf_core_field_exists(now->__state))
-		return is_set(of_either |
-			      (BPF_CORE_READ(now, __state) & (TASK_TRACED | TASK_FROZEN)));
-	return is_set(of_either | (BPF_CORE_READ(old, state) & TASK_TRACED) |
-		      (t->flags & PF_FROZEN));
+		return is_set(of_either | (now->__state & (TASK_TRACED | TASK_FROZEN)));
+	return is_set(of_either | (old->state & TASK_TRACED) | (t->flags & PF_FROZEN));
 }
 
 /* The first child of the target's leader; NULL: it has none. */

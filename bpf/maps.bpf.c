@@ -115,7 +115,7 @@ __noinline __u32 life_take(__u64 watch_id)
 	return 0;
 }
 
-__noinline __u32 others_take(__u64 watch_id, __u32 type)
+__noinline __u32 others_look(__u64 watch_id)
 {
 	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);
 
@@ -123,8 +123,7 @@ __noinline __u32 others_take(__u64 watch_id, __u32 type)
 		return 0;
 	if (bucket_take(&w->others_at_ns, &w->others_left))
 		return 1;
-	__sync_fetch_and_add(&w->others_missed, 1);
-	stat_add(type, 0, 0, 1);
+	w->others_tick = bpf_jiffies64();
 	return 0;
 }
 

@@ -32,11 +32,6 @@ struct signal_args {
 	__s32 code;
 };
 
-static __always_inline __u32 info_flags(__u64 info)
-{
-	return (is_set(info) ^ 1) * GRACED_SIG_INFO_NONE |
-	       (is_set(info ^ 1) ^ 1) * GRACED_SIG_INFO_PRIV;
-}
 
 /* Current is PID 1 of a pid namespace that dies. A global function: the verifier goes through it
  * once. */
@@ -624,35 +619,45 @@ static __always_inline void kill_seen(struct signal_args *a, const __u64 *ctx, b
 	count_kill(a, for_init);
 }
 
-/* OTHER for a signal to a process, a pointer, that is no init: if it may end it, or asks it to stop
- * while its container is stopped. A global function: the verifier goes through it once. */
-__noinline __u32 other_flag(__u64 task, __u64 watch_id, __u32 sig, __u32 result)
+/* It asks a process to stop whose container is being stopped. */
+static __always_inline bool asks_in_stop(const struct signal_args *a, struct graced_init *init)
 {
-	struct graced_watch *w = bpf_map_lookup_elem(&watched, &watch_id);
-
-	if (!watch_recorded(w) || result == RESULT_OVERFLOW)
-		return 0;
-	if (taken_set(w) & BIT_OF(sig) && is_stopping(bpf_map_lookup_elem(&inits, &watch_id)))
-		return OTHER;
-	if (result != RESULT_DELIVERED || (NEVER_FATAL | JOB_CONTROL) & BIT_OF(sig))
-		return 0;
-	return disposition_flags((void *)task, sig) & GRACED_SIG_DFL ? OTHER : 0;
+	return watch_recorded(a->w) && a->result != RESULT_OVERFLOW &&
+	       taken_set(a->w) & BIT_OF(a->sig) && is_stopping(init);
 }
 
-/* alone: it is recorded for no other reason. Then it takes room before its flags are read, which
- * costs most: of a flood nearly all find none. */
-static __always_inline __u32 other_seen(const struct signal_args *a, const __u64 *ctx, bool alone)
+/* Whether a process, a pointer, dies of a signal that it has for itself. A global function: the
+ * verifier goes through it once. */
+__noinline __u32 is_fatal(__u64 task, __u32 sig, __u32 result)
 {
-	__u32 other;
+	if (result != RESULT_DELIVERED || (NEVER_FATAL | JOB_CONTROL) & BIT_OF(sig))
+		return 0;
+	return disposition_flags((void *)task, sig) & GRACED_SIG_DFL;
+}
+
+/* Takes room for what is recorded for no other reason, before its flags are read, which costs most:
+ * of a flood nearly all find none. */
+static __always_inline bool alone_take(const struct signal_args *a, const __u64 *ctx, bool in_stop)
+{
 	__u64 task;
 
-	bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
-	other = other_flag(task, a->at.watch_id, a->sig, a->result);
-	if (!alone || !other)
-		return other;
-	if (is_noisy(a->at.watch_id) || !others_take(a->at.watch_id, GRACED_EV_SIGNAL))
+	if (a->result == RESULT_OVERFLOW || is_noisy(a->at.watch_id))
+		return false;
+	if (!in_stop) {
+		bpf_probe_read_kernel(&task, sizeof(task), &ctx[2]);
+		if (!is_fatal(task, a->sig, a->result))
+			return false;
+	}
+	return a->w && others_take(a->w, &a->at, GRACED_EV_SIGNAL);
+}
+
+/* By the other flags: OTHER if its target dies of it. */
+static __always_inline __u32 fatal_flag(const struct signal_args *a, __u32 flags)
+{
+	if (!watch_recorded(a->w) || a->result != RESULT_DELIVERED ||
+	    (NEVER_FATAL | JOB_CONTROL) & BIT_OF(a->sig))
 		return 0;
-	return OTHER | TAKEN;
+	return is_set(flags & GRACED_SIG_DFL) * OTHER;
 }
 
 /* Not to a zombie, nor by the end of a pid namespace. */
@@ -662,7 +667,7 @@ static __always_inline bool other_take(struct signal_args *a)
 
 	if ((a->flags & (no | OTHER)) != OTHER)
 		return false;
-	return a->flags & TAKEN || others_take(a->at.watch_id, GRACED_EV_SIGNAL);
+	return a->flags & TAKEN || (a->w && others_take(a->w, &a->at, GRACED_EV_SIGNAL));
 }
 
 static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
@@ -671,19 +676,17 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 	struct graced_init *init = init_of(a, ctx, signal->live.counter);
 	bool for_init = watch_recorded(a->w) && init && init->pid == a->target->tgid;
 	bool forwarded = !for_init && sent_by_stopping(init);
-	bool masked = signal_mask(a->w) & BIT_OF(a->sig), noisy, alone;
-	__u32 other = 0;
-	__u64 at_ns;
+	bool masked = signal_mask(a->w) & BIT_OF(a->sig), noisy, alone, in_stop;
 	__u32 flags;
+	__u64 at_ns;
 
 	if (watch_recorded(a->w))
 		note_asked(a, signal, ctx);
 	if (!masked && !forwarded)
 		return;
 	alone = !for_init && !forwarded && a->sig != SIGKILL && !cfg_all;
-	if (!for_init)
-		other = other_seen(a, ctx, alone && signal->live.counter);
-	if (alone && !other)
+	in_stop = !for_init && asks_in_stop(a, init);
+	if (alone && !(signal->live.counter && alone_take(a, ctx, in_stop)))
 		return;
 	bpf_probe_read_kernel(&a->info, sizeof(a->info), &ctx[1]);
 	noisy = is_noisy(a->at.watch_id);
@@ -691,34 +694,33 @@ static __always_inline void signal_seen(struct signal_args *a, const __u64 *ctx)
 		return;
 	if (for_init && is_vain_kill(a) && drop_vain_kill(a))
 		return;
+	flags = for_init * GRACED_SIG_INIT | forwarded * GRACED_SIG_FORWARDED | noisy * NOISY |
+		in_stop * OTHER | alone * (OTHER | TAKEN);
+	flags = any_value(flags, a->info);
 	a->code = info_code(a->info);
-	flags = signal_flags(a, signal, ctx[3]) | other;
-	if (for_init)
-		flags |= GRACED_SIG_INIT;
-	if (forwarded && passes_on(a, flags))
-		flags |= GRACED_SIG_FORWARDED;
-	if (noisy)
-		flags |= NOISY;
-	/* A value read back is any value: the verifier goes on once, not once for each of them. */
-	bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
+	flags |= signal_flags(a, signal, ctx[3]);
+	flags |= fatal_flag(a, flags);
+	if (flags & GRACED_SIG_FORWARDED && !passes_on(a, flags))
+		flags &= ~(__u32)GRACED_SIG_FORWARDED;
+	a->flags = any_value(flags, a->info);
 	for_init = a->flags & GRACED_SIG_INIT;
 	/* Never so, but news to the verifier. */
 	if (for_init && !init)
 		return;
-	place_sender(a);
 	if (a->sig == SIGKILL)
 		kill_seen(a, ctx, for_init);
 	if (!for_init && !forward_take(a, init) && !wanted_by_all(a)) {
 		if (!other_take(a))
 			return;
-		flags &= ~(__u32)GRACED_SIG_FORWARDED;
-		bpf_probe_read_kernel(&a->flags, sizeof(a->flags), &flags);
+		flags = (a->flags & ~(__u32)GRACED_SIG_FORWARDED) | TAKEN;
+		a->flags = any_value(flags, a->info);
 	} else if (!for_init && a->flags & NOISY) {
 		stat_add(GRACED_EV_SIGNAL, 0, 0, 1);
 		return;
-	} else if (limited(a)) {
-		return;
 	}
+	place_sender(a);
+	if (!(a->flags & TAKEN) && limited(a))
+		return;
 	at_ns = record(a, ctx);
 	/* Read again: for_init would be a constant on each way that leads through record(). */
 	if (a->flags & GRACED_SIG_INIT && init && a->w)

@@ -314,8 +314,12 @@ struct graced_watch {
 	__u64 oom_seen;	 /* OOM events of this very level seen so far */
 	__u64 oom_below; /* ... and of those below it */
 	__u64 bucket_at_ns;
-	__u32 bucket_left; /* as __s32: CPUs that race may take more than there is */
-	__u32 oom_known;   /* these are a true base line */
+	__u32 bucket_left;  /* as __s32: CPUs that race may take more than there is */
+	__u32 oom_known;    /* these are a true base line */
+	__u64 others_at_ns; /* a bucket, for what is recorded of its other processes */
+	__u32 others_left;
+	__u32 others_missed; /* how many of these records were not made */
+	__u64 others_tick;   /* of the kernel's timer, when that bucket was found empty last */
 	struct graced_counts counts;
 	__u64 outside_at_ns; /* a bucket like the other, for what others send */
 	__u32 outside_left;
@@ -352,9 +356,6 @@ struct graced_watch {
 	__u32 part; /* where it is; see enum graced_part */
 	/* Its last init that has exited: the rest of its pid namespace is killed after that. */
 	__u32 ending_pid;
-	__u64 others_at_ns; /* a bucket, for what is recorded of its other processes */
-	__u32 others_left;
-	__u32 others_missed; /* how many of these records were not made */
 };
 
 /*
@@ -395,6 +396,7 @@ struct graced_init {
 	__u32 await_sig;   /* what signal_deliver will call it: stop_sig, or SIGKILL when fatal */
 	__u32 forwards;	   /* how many more of the signals it sends are recorded, as __s32 */
 	__u32 stop_inside; /* the sender was in another container */
+	__u64 recent_tick; /* of the kernel's timer, when that stop was last found to be recent */
 	/* A sibling that was there before it, and that may be a stage which made it; 0: none. It is
 	 * no guess any more once that exits with 0 before until_ns. */
 	__u32 stage_pid;

@@ -226,6 +226,12 @@ static const struct grove_note *reaped(const struct tree *t, int node)
 	return find(t, GROVE_REAPED, -1, node);
 }
 
+/* It ended by itself, or was about to; NULL: it did not. */
+static const struct grove_note *left(const struct tree *t, int node)
+{
+	return find(t, GROVE_LEFT, node, -1) ?: find(t, GROVE_PASSED, node, -1);
+}
+
 /* When the signal that a node died of may have been sent first: until then it lived. */
 static uint64_t first_sent(const struct tree *t, int node, int sig, uint64_t *ret_after)
 {
@@ -320,6 +326,17 @@ static bool made_before_all_ended(const struct tree *t)
 	return false;
 }
 
+/* Before a stop most exits by a code are not. The end of a node without one that waited for it may
+ * be such an exit. */
+static bool end_is_recorded(const struct tree *t, int node)
+{
+	const struct grove_note *r = reaped(t, node), *l = left(t, node);
+
+	if (t->followed || (r && WIFSIGNALED(r->number)))
+		return true;
+	return !r && (!l || l->number > 128);
+}
+
 static void check_end(const struct tree *t, int node, const json_t *member)
 {
 	const struct grove_note *r = reaped(t, node);
@@ -329,7 +346,7 @@ static void check_end(const struct tree *t, int node, const json_t *member)
 	uint64_t at = (uint64_t)jrec_int(member, "exit.at_boot_ns", 0), first;
 
 	if (jrec_is_null(member, "exit.at_boot_ns")) {
-		if (!made_before_all_ended(t) && (t->followed || !r || WIFSIGNALED(r->number)))
+		if (!made_before_all_ended(t) && end_is_recorded(t, node))
 			wrong(t, node, "its end was not seen", NULL);
 		sum.unseen++;
 		return;
@@ -384,11 +401,10 @@ static bool has_disposition(const struct tree *t, int node, int sig, const char 
 /* Until when a listed node certainly lived. */
 static uint64_t lived_until(const struct tree *t, int node, const json_t *member)
 {
-	const struct grove_note *left = find(t, GROVE_LEFT, node, -1);
 	int64_t ended = jrec_int(member, "exit.at_boot_ns", 0);
+	const struct grove_note *l = left(t, node);
 
-	left = left ?: find(t, GROVE_PASSED, node, -1);
-	return left ? left->before_ns : (uint64_t)jrec_int(member, "fatal.at_boot_ns", ended);
+	return l ? l->before_ns : (uint64_t)jrec_int(member, "fatal.at_boot_ns", ended);
 }
 
 /* It has the first of the stop signals since the request, if not more came than are recorded. */
@@ -452,14 +468,13 @@ static void count_cut(const struct tree *t, unsigned int *ret_least, unsigned in
 	*ret_least = *ret_most = 0;
 	for (int i = 1; t->asked_ns && i < (int)t->grove->n; i++) {
 		const struct grove_note *r = reaped(t, i);
-		bool left = find(t, GROVE_LEFT, i, -1) || find(t, GROVE_PASSED, i, -1);
 		bool killed = r ? (r->number & 0x7f) == SIGKILL : true;
 		uint64_t before = first_sent(t, i, SIGKILL, &first);
 
 		if (!killed || (r && after(r) < t->asked_ns))
 			continue;
 		++*ret_most;
-		*ret_least += before >= t->asked_ns && (r || !left) &&
+		*ret_least += before >= t->asked_ns && (r || !left(t, i)) &&
 			      !may_have_sent(t, i, SIGKILL, "itself");
 	}
 }
@@ -558,12 +573,21 @@ static void check_via(const struct tree *t)
 		wrong(t, last, "outcome", jrec_text(t->rec, "outcome"));
 }
 
-static bool killed_before(const struct tree *t, int node)
+/* A node may have ended before the stop that nobody noted to have waited for: who did may have been
+ * killed before the note. */
+static bool may_have_ended_before(const struct tree *t, int node)
 {
-	uint64_t first = UINT64_MAX;
+	const struct grove_plan *plan = &t->grove->plans[node];
+	bool dies = plan->manner == GROVE_DEFAULT || plan->manner == GROVE_RERAISES;
+	const struct grove_note *n = left(t, node);
 
-	first_sent(t, node, SIGKILL, &first);
-	return first < t->asked_ns;
+	if (plan->act == GROVE_FAULTS || (n && n->before_ns < t->asked_ns))
+		return true;
+	for (unsigned int i = 0; (n = note_at(t, i)); i++)
+		if (is_sent(n, node) && n->before_ns < t->asked_ns &&
+		    (n->number != SIGTERM || dies))
+			return true;
+	return false;
 }
 
 /* All that lived when the stop began are known of. */
@@ -576,8 +600,7 @@ static void check_known(const struct tree *t, size_t listed)
 	for (int i = 1; t->followed && i < (int)t->grove->n; i++) {
 		const struct grove_note *r = reaped(t, i);
 
-		/* What was killed before, and waited for by none, was dead by then. */
-		least += r ? r->before_ns > t->asked_ns + 30 * MS : !killed_before(t, i);
+		least += r ? r->before_ns > t->asked_ns + 30 * MS : !may_have_ended_before(t, i);
 	}
 	sum.unlisted += (unsigned int)others;
 	snprintf(text, sizeof(text), "%zu of %u, and not %zu", known, t->grove->n, least);

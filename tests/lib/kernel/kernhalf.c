@@ -169,6 +169,11 @@ uint32_t kernhalf_vain_kills(const struct kernhalf *k, const char *dir)
 	return watch_of(k, dir).vain_kills;
 }
 
+uint32_t kernhalf_others_missed(const struct kernhalf *k, const char *dir)
+{
+	return watch_of(k, dir).others_missed;
+}
+
 unsigned int kernhalf_entries(const struct kernhalf *k, const char *map)
 {
 	int fd = bpf_object__find_map_fd_by_name(k->kern->skel->obj, map);

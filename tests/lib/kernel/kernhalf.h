@@ -47,6 +47,8 @@ uint64_t kernhalf_id(const char *dir);
 struct graced_counts kernhalf_counts(const struct kernhalf *k, const char *dir);
 /* ... and how many SIGKILLs its init ignored that were not recorded. */
 uint32_t kernhalf_vain_kills(const struct kernhalf *k, const char *dir);
+/* ... and how many records of its other processes found no room. */
+uint32_t kernhalf_others_missed(const struct kernhalf *k, const char *dir);
 
 /* How many entries the map of that name has. */
 unsigned int kernhalf_entries(const struct kernhalf *k, const char *map);
