@@ -32,7 +32,6 @@ struct signal_args {
 	__s32 code;
 };
 
-
 /* Current is PID 1 of a pid namespace that dies. A global function: the verifier goes through it
  * once. */
 __noinline __u32 ends_namespace(void)
