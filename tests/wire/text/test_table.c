@@ -446,8 +446,8 @@ static void test_answers(void **state)
 		{&table_trace, false, 140,
 		 "TIME CONTAINER OUTCOME CAUSE EXIT TOOK GRACE SENDER NOTE"},
 		{&table_trace, false, 60, "CONTAINER OUTCOME CAUSE TOOK SENDER"},
-		{&table_log, false, 80, "TIME CONTAINER OUTCOME CAUSE TOOK SENDER"},
-		{&table_log, true, 90, "TIME POD CONTAINER OUTCOME CAUSE TOOK SENDER"},
+		{&table_log, false, 80, "DATE TIME CONTAINER OUTCOME CAUSE TOOK SENDER"},
+		{&table_log, true, 100, "DATE TIME POD CONTAINER OUTCOME CAUSE TOOK SENDER"},
 		{&table_log, false, 160,
 		 "DATE TIME CONTAINER OUTCOME CAUSE EXIT TOOK GRACE SENDER NOTE"},
 	};

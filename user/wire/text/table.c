@@ -41,6 +41,12 @@ static void take_out(struct buf *text, char *at, size_t len)
 }
 
 /* Whole seconds are enough to find the row elsewhere: "15:04:05Z". */
+/* Without the year. */
+static void shorten_day(struct buf *text)
+{
+	take_out(text, text->len ? text->data : NULL, strlen("2026-"));
+}
+
 static void shorten_time(struct buf *text)
 {
 	take_out(text, text->len ? strchr(text->data, '.') : NULL, strlen(".123"));
@@ -426,7 +432,8 @@ static void add_note(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column columns[] = {
-	{"date", GRID_AT(grid_add_day, struct record, wall_ns), .typical = 10, .wide = true},
+	{"date", GRID_AT(grid_add_day, struct record, wall_ns), .shorten = shorten_day,
+	 .typical = 10, .typical_short = 5, .wide = true},
 	{"time", GRID_AT(grid_add_time, struct record, wall_ns), .shorten = shorten_time,
 	 .typical = 13, .typical_short = 9},
 	{"namespace", .add = add_namespace, .typical = 9, .optional = true},
@@ -468,8 +475,8 @@ const struct grid_table table_trace = {
 const struct grid_table table_log = {
 	.columns = columns,
 	.n = sizeof(columns) / sizeof(*columns),
-	.answers = "time,container,outcome,cause,took,sender",
-	.extras = "date,note,grace,exit,namespace",
+	.answers = "date,time,container,outcome,cause,took,sender",
+	.extras = "note,grace,exit,namespace",
 };
 
 /* For sure; a guess has its row. */
