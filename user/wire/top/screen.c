@@ -26,7 +26,9 @@ struct column {
 	const char *title;
 	unsigned int width;
 	unsigned int from; /* the least width of a screen that has it */
-	unsigned int most; /* its width beside another one that takes what is left; 0: it has all */
+	/* Its width beside another one that takes what is left, a quarter of the screen if that is
+	 * more; 0: it has all. */
+	unsigned int most;
 };
 
 #define COLUMNS_MAX 8
@@ -156,6 +158,15 @@ static bool is_there(const struct pen *pen, const struct column *column)
 	return pen->screen->columns >= column->from;
 }
 
+static unsigned int fixed_of(const struct pen *pen, const struct column *column)
+{
+	unsigned int quarter = pen->screen->columns / 4;
+
+	if (column->width || !column->most)
+		return column->width;
+	return column->most > quarter ? column->most : quarter;
+}
+
 static unsigned int width_of(const struct pen *pen, const struct column *column)
 {
 	unsigned int others = 0;
@@ -166,8 +177,8 @@ static unsigned int width_of(const struct pen *pen, const struct column *column)
 		if (c == column || !is_there(pen, c))
 			continue;
 		if (!c->width && column->most)
-			return column->most;
-		others += (c->width ? c->width : c->most) + 1;
+			return fixed_of(pen, column);
+		others += fixed_of(pen, c) + 1;
 	}
 	return pen->screen->columns > others + NAME_LEAST ? pen->screen->columns - others
 							  : NAME_LEAST;
