@@ -136,6 +136,41 @@ static void test_flat(void **state)
 		    "name one two,t…\n");
 }
 
+/* The note gives way to what most of them need, and only then do extras leave. */
+static void test_flat_typical(void **state)
+{
+	static const struct grid_column list[] = {
+		{.name = "name", .add = add_name},
+		{.name = "state", .add = add_state},
+		{.name = "note", .add = add_note, .typical = 10, .least = 4, .continues = true},
+	};
+	static const struct grid_table noted = {.columns = list, .n = LEN(list), .extras = "state"};
+	static const struct item row = {"name", "running", NULL, "what is longer than ten",
+					1,	NULL};
+	static const struct {
+		unsigned int width;
+		const char *want;
+	} widths[] = {
+		{38, "name  running  what is longer than ten\n"},
+		{36, "name running what is longer than ten\n"},
+		{26, "name running what is long…\n"},
+		{23, "name running what is l…\n"},
+		{22, "name what is longer t…\n"},
+	};
+
+	for (size_t i = 0; i < LEN(widths); i++) {
+		const struct grid_view view = {
+			.width = widths[i].width, .no_titles = true, .flat = true};
+		_cleanup_(grid_done) struct grid grid = {};
+		_cleanup_(buf_free) struct buf out = {};
+
+		grid_init(&grid, &noted, &view);
+		grid_add(&grid, &row);
+		assert_int_equal(grid_flush(&grid, &out), 0);
+		assert_string_equal(buf_str(&out), widths[i].want);
+	}
+}
+
 static void test_long(void **state)
 {
 	static const struct item list[] = {
@@ -490,6 +525,7 @@ int main(void)
 		CLAIM("extras go first, then letters of names, then what answers least",
 		      test_answers),
 		CLAIM("a flat row stays one line", test_flat),
+		CLAIM("... and its note is cut before what answers leaves", test_flat_typical),
 		CLAIM("a long name gives way to other columns, where room is short", test_long),
 		CLAIM("a column that ended the line may be left out, and titles stay as they are",
 		      test_last),

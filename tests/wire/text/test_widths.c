@@ -160,7 +160,7 @@ static void add_audit(struct buf *out, const struct scene *scene, unsigned int w
 {
 	_cleanup_(grid_done) struct grid grid = {};
 
-	grid_init(&grid, &audit_table, &(struct grid_view){.width = width});
+	grid_init(&grid, &audit_table, &(struct grid_view){.width = width, .flat = true});
 	for (size_t i = 0; i < SUBJECTS; i++) {
 		struct audit_record record = audit_of(scene, i);
 

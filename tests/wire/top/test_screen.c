@@ -154,10 +154,13 @@ static void test_wide(void **state)
 	struct paper *p = calloc(1, sizeof(*p));
 
 	assert_non_null(p);
-	fill(top, "cart-7", "runc", false);
+	fill(top, "prometheus-kube-prometheus-stack-prometheus-0", "runc", false);
 	draw(p, &screen, top);
 	assert_non_null(strstr(p->cells[2], "SIGTERM     runc[812]"));
 	assert_non_null(strstr(p->cells[4], "grace-expired"));
+	/* Who kills has a short name, and whom it killed a long one. */
+	assert_non_null(
+		strstr(p->cells[8], "shop/prometheus-kube-prometheus-stack-prometheus-0/main"));
 	free(p);
 	free(top);
 }

@@ -123,6 +123,8 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 
 	if (r < 0)
 		return r;
+	/* What is cut is in the paragraphs below. */
+	view.flat = audit_explains(o) && !o->table.wide;
 	grid_init(&grid, &audit_table, &view);
 	for (size_t i = 0; i < n && !buf_error(&out); i++) {
 		const struct audit_record *record = records + i;

@@ -70,7 +70,8 @@ static const struct grid_column columns[] = {
 	 GRID_KNOWN(struct audit_record, seen), .number = true},
 	{"comm", GRID_TEXT(struct audit_record, process.comm),
 	 GRID_KNOWN(struct audit_record, seen)},
-	{"advice", .title = "WHAT TO DO", .add = add_advice, .least = 20, .continues = true},
+	{"advice", .title = "WHAT TO DO", .add = add_advice, .typical = 42, .least = 20,
+	 .continues = true},
 };
 
 const struct grid_table audit_table = {

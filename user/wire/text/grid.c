@@ -585,9 +585,13 @@ static unsigned int yield_of(const struct grid *grid, const struct grid_layout *
 /* Extras go before the answer gets less room than it needs. */
 static void make_room(const struct grid *grid, struct grid_layout *l)
 {
-	bool continues = column_of(grid, l->last)->continues, chosen = grid->view.columns;
+	const struct grid_column *last = column_of(grid, l->last);
+	/* Of a flat row it is cut, to what most rows need if that is known. */
+	bool yields_first =
+		last->continues && (grid->view.live || !grid->view.flat || last->typical);
+	bool chosen = grid->view.columns;
 
-	if (continues && (grid->view.live || !grid->view.flat) && !fits(grid, l))
+	if (yields_first && !fits(grid, l))
 		l->yield = yield_of(grid, l, true);
 	if (!chosen)
 		leave_out(grid, l, grid->answers, grid->ranks);

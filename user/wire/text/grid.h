@@ -11,7 +11,8 @@
  *   1. names are cut to 40 columns, or to a third of the terminal if that is more;
  *   2. one space separates columns;
  *   3. columns that have a shorter form take it, the last one first;
- *   4. the last column continues on the next line, if it is one that may;
+ *   4. the last column continues on the next line, if it is one that may, or is cut if rows are
+ * flat;
  *   5. the extra columns of the table are left out, the last one first; those that fit come back;
  *   6. names are cut in their middle or at their end, the widest first;
  *   7. columns of the answer are left out, the last one first, but for the first one.

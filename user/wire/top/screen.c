@@ -26,6 +26,9 @@ struct column {
 	const char *title;
 	unsigned int width;
 	unsigned int from; /* the least width of a screen that has it */
+	/* Its width beside another one that takes what is left, a quarter of the screen if that is
+	 * more; 0: it has all. */
+	unsigned int most;
 };
 
 #define COLUMNS_MAX 8
@@ -53,11 +56,11 @@ static const struct column columns[TOP_SECTIONS][COLUMNS_MAX + 1] = {
 		      {"REASON", 14, 110},
 		      {"STOPS", 5, 0},
 		      {"LAST", 8, 60}},
-	[TOP_KILLERS] = {{"WHO KILLS", 0, 0},
+	[TOP_KILLERS] = {{"WHO KILLS", 0, 0, 28},
 			 {"KILLS", 5, 0},
 			 {"EARLY", 5, 50},
 			 {"LAST", 8, 60},
-			 {"LAST VICTIM", 30, 72}},
+			 {"LAST VICTIM", 0, 72}},
 };
 
 static const char *const nothing[TOP_SECTIONS] = {
@@ -155,15 +158,28 @@ static bool is_there(const struct pen *pen, const struct column *column)
 	return pen->screen->columns >= column->from;
 }
 
+static unsigned int fixed_of(const struct pen *pen, const struct column *column)
+{
+	unsigned int quarter = pen->screen->columns / 4;
+
+	if (column->width || !column->most)
+		return column->width;
+	return column->most > quarter ? column->most : quarter;
+}
+
 static unsigned int width_of(const struct pen *pen, const struct column *column)
 {
 	unsigned int others = 0;
 
 	if (column->width)
 		return column->width;
-	for (const struct column *c = pen->columns; c->title; c++)
-		if (c->width && is_there(pen, c))
-			others += c->width + 1;
+	for (const struct column *c = pen->columns; c->title; c++) {
+		if (c == column || !is_there(pen, c))
+			continue;
+		if (!c->width && column->most)
+			return fixed_of(pen, column);
+		others += fixed_of(pen, c) + 1;
+	}
 	return pen->screen->columns > others + NAME_LEAST ? pen->screen->columns - others
 							  : NAME_LEAST;
 }
