@@ -167,8 +167,10 @@ circles() {
 		'there is no user/core/gone.c' "${gate[@]}" "$tree"
 	: >"$tmp/allow"
 	accepts "three that call each other pass, and one that calls them" "${gate[@]}" "$tree"
-	plant 'user/core/hook.h=typedef void (*hook_fn)(void);\nstruct hooks {\n\thook_fn hook;\n};\nextern struct hooks h;\nvoid a(void), b(void), c(void), d(void);' \
-		'user/core/a.c=#include "core/hook.h"\nstruct hooks h;\nvoid a(void) { h = (struct hooks){.hook = d,}; b(); }' \
+	plant 'user/core/hook.h=typedef void (*hook_fn)(void);\nstruct hooks {\n\thook_fn hook;\n};\nextern struct hooks h;\nvoid a(void), b(void), c(void), d(void), run(void);' \
+		'user/core/h.c=#include "core/hook.h"\nstruct hooks h;' \
+		'user/core/set.c=#include "core/hook.h"\nvoid run(void) { h = (struct hooks){.hook = d}; a(); }' \
+		'user/core/a.c=#include "core/hook.h"\nvoid a(void) { b(); }' \
 		'user/core/b.c=#include "core/hook.h"\nvoid b(void) { c(); }' \
 		'user/core/c.c=#include "core/hook.h"\nvoid c(void) { h.hook(); }' \
 		'user/core/d.c=#include "core/hook.h"\nvoid d(void) { a(); }'

@@ -213,6 +213,7 @@ struct file_search {
 	pid_t pid;
 	const char *file;
 	bool found;
+	char number[16]; /* of the descriptor */
 };
 
 /* "flags:" of /proc/PID/fdinfo/FD, in octal. */
@@ -255,7 +256,7 @@ bool look_is_piped(const struct obs_look *look)
 void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct file_search search = {pids[i], look->file, false};
+		struct file_search search = {.pid = pids[i], .file = look->file};
 
 		each_file(pids[i], is_read_end, &search);
 		if (!search.found)
@@ -266,44 +267,65 @@ void look_reader(const pid_t *pids, size_t n, struct obs_look *look)
 	}
 }
 
-/* Who took the lock that pid waits for; 0: not known, or it is in several threads for as many. */
-static uint32_t find_holder(uint32_t pid)
-{
-	_cleanup_(cleanup_fclose) FILE *file = fopen("/proc/locks", "re");
-	struct locks_line held = {}, l;
-	uint32_t holder = 0;
-	int waits = 0;
-	char line[256];
-
-	for (int i = 0; file && i < LOCKS_MAX && fgets(line, sizeof(line), file); i++) {
-		if (!locks_parse(line, &l))
-			continue;
-		if (!l.waits) {
-			held = l;
-		} else if (l.pid == pid && l.number == held.number) {
-			holder = held.pid;
-			waits++;
-		}
-	}
-	return waits == 1 && holder != pid ? holder : 0;
-}
-
 static bool is_file(void *userdata, int files, const char *number, const char *target)
 {
 	struct file_search *search = userdata;
 
 	(void)files;
-	(void)number;
 	search->found = strcmp(target, search->file) == 0;
+	if (search->found)
+		snprintf(search->number, sizeof(search->number), "%.15s", number);
 	return !search->found;
+}
+
+/* "ino:" of /proc/PID/fdinfo/FD, since Linux 5.14: no file system is asked. 0: not known. */
+static uint64_t inode_of(pid_t pid, const char *file)
+{
+	struct file_search search = {.pid = pid, .file = file};
+	char path[64], text[512];
+	const char *inode;
+
+	each_file(pid, is_file, &search);
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", pid, search.number);
+	if (!search.found || fd_read_into(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	inode = strstr(text, "\nino:");
+	return inode ? strtoull(inode + strlen("\nino:"), NULL, 10) : 0;
+}
+
+/* Who took the lock of that file that pid waits for; 0: not known, or its threads wait for several.
+ */
+static uint32_t find_holder(uint32_t pid, uint64_t inode)
+{
+	_cleanup_(cleanup_fclose) FILE *file = fopen("/proc/locks", "re");
+	struct locks_line held = {}, l;
+	uint64_t number = 0;
+	uint32_t holder = 0;
+	char line[256];
+	int lines = 0;
+
+	for (; file && lines < LOCKS_MAX && fgets(line, sizeof(line), file); lines++) {
+		if (!locks_parse(line, &l))
+			continue;
+		if (!l.waits)
+			held = l;
+		if (!l.waits || l.pid != pid || l.inode != inode || l.number != held.number)
+			continue;
+		if (number && number != l.number)
+			return 0;
+		number = l.number;
+		holder = held.pid;
+	}
+	return lines < LOCKS_MAX && holder != pid ? holder : 0;
 }
 
 /* Who took it may have ended, and left it to a child with the file: then its pid is another's. */
 void look_holder(struct obs_look *look)
 {
+	uint64_t inode = inode_of((pid_t)look->proc.pid, look->file);
 	struct file_search search = {.file = look->file};
 
-	search.pid = (pid_t)find_holder(look->proc.pid);
+	search.pid = inode ? (pid_t)find_holder(look->proc.pid, inode) : 0;
 	if (search.pid)
 		each_file(search.pid, is_file, &search);
 	if (!search.found)

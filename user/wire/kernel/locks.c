@@ -15,7 +15,9 @@ bool locks_parse(const char *line, struct locks_line *ret)
 	if (sscanf(line, "%" SCNu64 ": %n", &ret->number, &kind) != 1 || !kind)
 		return false;
 	ret->waits = strncmp(line + kind, "-> ", 3) == 0;
-	if (sscanf(line + kind + (ret->waits ? 3 : 0), "%*7s %*9s %*5s %d", &pid) != 1)
+	/* The device is hexadecimal; "<none>:0" in place of all three. */
+	if (sscanf(line + kind + (ret->waits ? 3 : 0),
+		   "%*7s %*9s %*5s %d %*[0-9a-f]:%*[0-9a-f]:%" SCNu64, &pid, &ret->inode) < 1)
 		return false;
 	ret->pid = pid > 0 ? (uint32_t)pid : 0;
 	return true;

@@ -8,8 +8,9 @@
 
 struct locks_line {
 	uint64_t number;
-	bool waits;   /* for the lock of that number */
-	uint32_t pid; /* who took it, or waits; 0: not known, as for locks of an open file */
+	bool waits;	/* for the lock of that number */
+	uint32_t pid;	/* who took it, or waits; 0: not known, as for locks of an open file */
+	uint64_t inode; /* of the file; 0: not known */
 };
 
 /* Reads a line as fs/locks.c, lock_get_status(), writes it. False: it is not one. */
