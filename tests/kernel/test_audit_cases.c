@@ -10,10 +10,12 @@
 #include "lib/run.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -39,6 +41,72 @@ static void a_shared_pid_namespace_gives_no_shield(void **state)
 	json_decref(rec);
 	assert_int_equal(box_remove(&app), 0);
 	assert_int_equal(box_remove(&pause), 0);
+}
+
+/* --- one that is woken and gets no CPU --------------------------------------------------------- */
+
+#define WOKEN_LOOKS 25
+
+static void stay_on_one_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)0, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Waits for its stop signal a millisecond at a time, when nobody else wants the CPU. */
+static void wait_at_leisure(struct page *page)
+{
+	const struct timespec wait = {.tv_nsec = 1000000};
+	const struct sched_param none = {};
+	sigset_t set;
+
+	(void)page;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	stay_on_one_cpu();
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	while (sigtimedwait(&set, NULL, &wait) != SIGTERM)
+		;
+	_exit(0);
+}
+
+static pid_t want_that_cpu(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	stay_on_one_cpu();
+	for (;;)
+		;
+}
+
+static void who_is_woken_in_a_wait_is_not_deaf(void **state)
+{
+	struct fixture *f = judge_need(state);
+	pid_t others[] = {want_that_cpu(), want_that_cpu()};
+	struct box box;
+
+	judge_start(f, &(struct box_spec){.run = wait_at_leisure, .no_wait = true}, &box);
+	assert_int_equal(peek_await_syscall(box.init_pid, SYS_rt_sigtimedwait), 0);
+	for (int i = 0; i < WOKEN_LOOKS; i++) {
+		json_t *rec = audited_any_by(&box, SIGTERM);
+
+		if (strcmp(jrec_text(rec, "verdict"), "deaf") == 0)
+			fail_msg("look %d: deaf, %s", i, jrec_text(rec, "reason"));
+		json_decref(rec);
+	}
+	for (size_t i = 0; i < LEN(others); i++) {
+		kill(others[i], SIGKILL);
+		waitpid(others[i], NULL, 0);
+	}
+	assert_int_equal(box_remove(&box), 0);
 }
 
 static void what_is_stopped_hears_later(void **state)
@@ -433,6 +501,8 @@ static void who_may_not_look_gets_no_guess(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("who is woken in a wait for signals, and gets no CPU, is not deaf",
+		      who_is_woken_in_a_wait_is_not_deaf),
 		CLAIM("a child that ignores what its init passes on is a warning",
 		      a_child_that_ignores_what_its_init_passes_on_is_a_warning),
 		CLAIM("a shared pid namespace gives no shield",

@@ -101,12 +101,13 @@ grow() { # NAME
 		cp "$work/got" "$1.out" && echo "$1.out has members more"
 	else
 		echo "$1.out differs in more than members that say nothing"
+		failed=1
 	fi
 }
 
 if [[ ${1-} == grow ]]; then
 	for name in *.rec; do grow "${name%.rec}"; done
-	exit
+	exit "$failed"
 fi
 if (($#)); then
 	names=("$@")

@@ -151,7 +151,6 @@ while IFS='|' read -r words status want; do
 	bad=1
 done <<-END
 	--file $tmp/records nobody|1|no recorded stop of 'nobody'
-	--file $tmp/records 137|1|no recorded stop of pid 137; exit status 137 is SIGKILL: .* name
 	--file $tmp/records 128|1|no recorded stop of '128'
 	--file $tmp/records -n other cart|1|no recorded stop of 'cart'
 	--file $tmp/records --since 2026-11-21T00:00:00Z|1|there is no record of a stop in that time
@@ -174,5 +173,15 @@ done <<-END
 	--journal-directory /nonexistent cart|1|cannot read the journal
 END
 claim "nothing found is exit 1, wrong use exit 2, in one line" $bad
+
+bad=0
+for words in 137:SIGKILL 0143:SIGTERM 168:SIGRTMIN+6; do
+	try "$graced" why --file "$tmp/records" "${words%:*}"
+	((rc == 1)) && [[ $(sed -n 1p "$err") == "graced: no recorded stop of '${words%:*}'" ]] &&
+		grep -qx "graced: exit status $((10#${words%:*})) is ${words#*:}: graced why wants the name of .*" "$err" && continue
+	echo "# $words: $(<"$err")"
+	bad=1
+done
+claim "an exit status in place of a name is named" $bad
 
 conclude

@@ -53,6 +53,23 @@ static void masks_are_read_or_refused(void **state)
 	}
 }
 
+static void how_often_it_slept_is_read_where_it_is_there(void **state)
+{
+	static const char without[] = STATE PND BLK IGN CGT;
+	static const char with[] = STATE PND BLK IGN CGT "voluntary_ctxt_switches:\t150\n"
+							 "nonvoluntary_ctxt_switches:\t7\n";
+	static const char hostile[] = STATE PND BLK IGN CGT
+		"voluntary_ctxt_switches:\t1111111111111111111111111111111111\n";
+	struct procsig_status s;
+
+	assert_int_equal(procsig_parse_status(with, strlen(with), &s), 0);
+	assert_int_equal(s.sleeps, 150);
+	assert_int_equal(procsig_parse_status(without, strlen(without), &s), 0);
+	assert_int_equal(s.sleeps, 0);
+	assert_int_equal(procsig_parse_status(hostile, strlen(hostile), &s), 0);
+	assert_int_equal(s.sleeps, 0);
+}
+
 static void no_prefix_of_a_status_is_one(void **state)
 {
 	static const char whole[] = STATE PND BLK IGN CGT;
@@ -192,6 +209,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLAIM("masks are read, or the text is refused", masks_are_read_or_refused),
+		CLAIM("how often it slept is read where it is there",
+		      how_often_it_slept_is_read_where_it_is_there),
 		CLAIM("no prefix of a status is one", no_prefix_of_a_status_is_one),
 		CLAIM("a signalfd tells its mask", a_signalfd_tells_its_mask),
 		CLAIM("a call tells what is waited for", a_call_tells_what_is_waited_for),

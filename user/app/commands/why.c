@@ -253,17 +253,22 @@ static bool is_past(const struct options *o)
 
 #define EXIT_SIGNALLED 128u /* and the signal: what a shell says of a process that it killed */
 
+/* An exit status was taken for a name. */
+static void say_status(uint32_t status)
+{
+	uint32_t signal = status - EXIT_SIGNALLED;
+	char text[SIGNAME_SIZE];
+
+	if (status > EXIT_SIGNALLED && signal <= SIGNAME_MAX)
+		say("exit status %u is %s: graced why wants the name of the container or its pod",
+		    status, signame_format(signal, text));
+}
+
 static int say_nothing(const struct search *s, const struct whynow *now)
 {
 	const char *name = s->why.name;
-	uint32_t signal = s->why.pid - EXIT_SIGNALLED;
-	char text[SIGNAME_SIZE];
 
-	if (name && signal > 0 && signal < 32)
-		say("no recorded stop of pid %s; exit status %s is %s: graced why wants the name of "
-		    "the container or its pod",
-		    name, name, signame_format(signal, text));
-	else if (!name)
+	if (!name)
 		say(s->matched ? "no recorded stop went badly"
 			       : "there is no record of a stop in that time");
 	else if (!now)
@@ -274,6 +279,7 @@ static int say_nothing(const struct search *s, const struct whynow *now)
 	else
 		say("no %s of '%s', and no container of that name runs",
 		    s->why.options->running ? "stop" : "recorded stop", name);
+	say_status(s->why.pid);
 	return 1;
 }
 

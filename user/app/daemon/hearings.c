@@ -56,10 +56,11 @@ static void see(void *userdata, const struct engine_running *running)
 		hearing_seen(&h->hearing, &init);
 }
 
-static struct audit look(const struct hearing_init *init)
+static struct audit look(struct hearing_init *init)
 {
 	const struct audit unknown = {.verdict = AUDIT_UNKNOWN, .reason = AUDIT_ACCESS};
-	struct audit_facts facts = {.signal = init->signal, .shielded = init->ns_pid == 1};
+	struct audit_facts facts = {
+		.signal = init->signal, .shielded = init->ns_pid == 1, .run = init->run};
 	pid_t pid = (pid_t)init->pid;
 	struct procfs_proc proc;
 
@@ -70,6 +71,7 @@ static struct audit look(const struct hearing_init *init)
 	if (procfs_sig_read(pid, READS_MAX, &facts) < 0 ||
 	    !procfs_is_process(pid, init->start_ns) || !procfs_alive(pid, init->start_ns))
 		return unknown;
+	init->run = facts.run;
 	return audit_judge(&facts);
 }
 

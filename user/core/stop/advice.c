@@ -85,7 +85,7 @@ static const struct topic topics[ADVICE_TOPICS] = {
 		{"@ is still a stage of the container's runtime, and the program has not begun",
 		 "Look again when it has started; --watch does.", "look again when it has started"},
 	[AUDIT_BUSY] =
-		{"every thread of @ blocks $, one of them perhaps only while it starts a program",
+		{"every thread of @ blocks $ or is about to wake, one of them perhaps only for a moment",
 		 "Look again when it is idle; --watch does.", "look again when it is idle"},
 	[AUDIT_TERMINAL] =
 		{"@ is a shell without a script, and ignores $: it is a terminal session",

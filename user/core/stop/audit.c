@@ -150,7 +150,7 @@ static struct audit judge_unhandled(const struct audit_facts *f)
 {
 	switch (f->leader) {
 	case AUDIT_OPEN:
-		return taken_by_default(f);
+		return f->waking ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : taken_by_default(f);
 	case AUDIT_WAITS:
 		/* A leader that can take a signal is preferred. */
 		return verdict(AUDIT_HEARS, AUDIT_WAITER);

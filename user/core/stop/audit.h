@@ -46,7 +46,14 @@ struct audit_facts {
 	uint32_t signal; /* 1 to 64 */
 	bool shielded;	 /* init of a pid namespace */
 	enum audit_disposition disposition;
-	enum audit_thread leader;	      /* also when it has left its threads behind */
+	enum audit_thread leader; /* also when it has left its threads behind */
+	/* It does not block it and is not asleep; and since the last look, if there was one, it has
+	 * not run, or has slept. In sigtimedwait(2) the kernel opens the mask for the wait: one
+	 * that is woken there looks like that until it gets a CPU. */
+	bool waking;
+	struct audit_run {
+		uint64_t ran_ns, sleeps; /* by that look; 0: there was none, or it was asleep */
+	} run;
 	uint32_t threads[AUDIT_THREAD_COUNT]; /* how many live ones, the leader with them */
 	bool threads_unread;		      /* there are more, of which nothing is known */
 	uint32_t passing;  /* of those that block it: not asleep, or only until a child has begun */

@@ -57,13 +57,16 @@ int hearing_seen(struct hearing *h, const struct hearing_init *init)
 {
 	struct heard *c = map_get(&h->list, init->id);
 	int r = c ? 0 : add(h, init, &c);
+	struct audit_run run;
 
 	if (r < 0)
 		return r;
 	if (c->init.start_ns != init->start_ns || c->init.pid != init->pid ||
 	    c->init.signal != init->signal)
 		begin(c, init);
+	run = c->init.run;
 	c->init = *init;
+	c->init.run = run;
 	c->round = h->round;
 	return 0;
 }
@@ -119,6 +122,7 @@ void hearing_take(struct hearing *h, const struct hearing_init *init, const stru
 	same = c->agreed && c->last.verdict == audit->verdict && c->last.reason == audit->reason;
 	c->agreed = same ? c->agreed + (c->agreed < HEARING_LOOKS) : 1;
 	c->last = *audit;
+	c->init.run = init->run;
 	counts = takes_effect(audit) || c->agreed == HEARING_LOOKS;
 	if (counts)
 		c->answer = *audit;

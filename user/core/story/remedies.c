@@ -289,6 +289,8 @@ bool story_remedy_of_audit(const struct audit_record *look, size_t index, const 
 	return false;
 }
 
+_Static_assert(CAUSE_COUNT <= 32, "causes of a remedy are bits");
+
 static bool applies(const struct remedy *remedy, const struct record_stop *stop)
 {
 	return remedy->causes >> stop->cause & 1 && (!remedy->applies || remedy->applies(stop));

@@ -82,8 +82,9 @@ static void explain_load(struct kern_why *why, int r)
 		explain(why, "loading BPF programs is not permitted; run as root, or with CAP_BPF "
 			     "and CAP_PERFMON");
 	else if (r == -ENOMEM)
-		explain(why, "no memory for the BPF maps; raise the memory limit, or choose a "
-			     "smaller --ring-size");
+		explain(why,
+			"no memory for the BPF maps or programs; raise the memory limit, or choose a "
+			"smaller --ring-size");
 	else if (r == -EACCES || r == -EINVAL || r == -E2BIG)
 		explain(why,
 			"this kernel refuses a BPF program (%s); graced check says which, "
@@ -250,7 +251,7 @@ static void drop_object(void)
 }
 
 /* Its relocations look for types in a file, which is written once it is known which these are. */
-static int open_object(struct kern *kern, const struct btf *btf, int *ret_types)
+static int open_with_types(struct kern *kern, const struct btf *btf, int *ret_types)
 {
 	_cleanup_(cleanup_close) int fd = memfd_create("graced-types", MFD_CLOEXEC);
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
@@ -268,6 +269,16 @@ static int open_object(struct kern *kern, const struct btf *btf, int *ret_types)
 	if (r >= 0)
 		*ret_types = TAKE_FD(fd);
 	return r;
+}
+
+/* Where that file cannot be made, libbpf reads the types itself, which takes longer. */
+static int open_object(struct kern *kern, const struct btf *btf, int *ret_types)
+{
+	if (open_with_types(kern, btf, ret_types) >= 0)
+		return 0;
+	graced_bpf__destroy(kern->skel);
+	kern->skel = graced_bpf__open();
+	return kern->skel ? 0 : -errno;
 }
 
 /* Maps and programs, as configured. */
@@ -343,12 +354,14 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	if (!kern)
 		return -ENOMEM;
 	r = types_open(&btf);
-	if (r < 0) {
+	if (r == -ENOENT)
 		explain(why,
 			"this kernel offers no BTF at /sys/kernel/btf/vmlinux; it must be built with "
 			"CONFIG_DEBUG_INFO_BTF");
+	else if (r < 0)
+		explain(why, "cannot read /sys/kernel/btf/vmlinux: %s", strerror(-r));
+	if (r < 0)
 		return r;
-	}
 	r = load_configured(kern, options, btf, only, why);
 	if (r < 0)
 		return r;

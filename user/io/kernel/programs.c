@@ -2,6 +2,7 @@
 /* Takes programs from libbpf as it loads them, and loads them by two threads. */
 #include "io/kernel/programs.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -153,6 +154,7 @@ int programs_new(const struct btf *kernel, struct programs **ret)
 
 	if (r < 0)
 		return r;
+	assert(!taking);
 	taking = calloc(1, sizeof(*taking));
 	if (!taking)
 		return -ENOMEM;

@@ -16,7 +16,9 @@ int types_open(struct btf **ret);
 /*
  * Writes those types of the kernel into a file, as BTF, that a program's relocations may look for:
  * the ones that `names` has a type of that name for, and what these hold by value. libbpf looks
- * through all types it is given, once for each name, and the kernel has a hundred thousand.
+ * through all types it is given, once for each name, and the kernel has a hundred thousand. What is
+ * written has other ids than the kernel, and no pointers: bpf_core_type_id_kernel() and
+ * bpf_core_type_matches() would be wrong.
  */
 int types_extract(const struct btf *kernel, const struct btf *names, int fd);
 

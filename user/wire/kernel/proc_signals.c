@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -88,9 +89,20 @@ static bool parse_state(const char *text, size_t len, char *ret)
 	return true;
 }
 
+static uint64_t parse_sleeps(const char *text, size_t len)
+{
+	char digits[24] = "";
+	struct span line;
+
+	if (find_line(text, len, "voluntary_ctxt_switches:\t", &line) &&
+	    (size_t)(line.end - line.at) < sizeof(digits))
+		memcpy(digits, line.at, (size_t)(line.end - line.at));
+	return strtoull(digits, NULL, 10);
+}
+
 int procsig_parse_status(const char *text, size_t len, struct procsig_status *ret)
 {
-	struct procsig_status s;
+	struct procsig_status s = {.sleeps = parse_sleeps(text, len)};
 
 	if (!parse_state(text, len, &s.state) ||
 	    parse_mask(text, len, "SigPnd:", &s.thread_pending) < 0 ||

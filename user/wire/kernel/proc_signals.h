@@ -21,6 +21,7 @@ struct procsig_status {
 	uint64_t thread_pending, shared_pending;
 	uint64_t blocked; /* this thread's; the next two are the process's */
 	uint64_t ignored, caught;
+	uint64_t sleeps; /* how often this thread has gone to sleep; 0: not known */
 };
 
 /* -EBADMSG unless all of them are there. */
