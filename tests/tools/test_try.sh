@@ -252,6 +252,9 @@ done <<-'END'
 	-s TERM,INT -- sleep 5|--signal wants one signal
 	-s STOP -- sleep 5|SIGKILL and SIGSTOP ask nothing
 	-s KILL -- sleep 5|SIGKILL and SIGSTOP ask nothing
+	-s CHLD -- sleep 5|SIGCHLD, SIGCONT and SIGURG are not recorded
+	-s CONT -- sleep 5|SIGCHLD, SIGCONT and SIGURG are not recorded
+	-s URG -- sleep 5|SIGCHLD, SIGCONT and SIGURG are not recorded
 	-o xml -- sleep 5|--output wants table, json, junit or github
 	--ready-port 70000 -- sleep 5|a port from 1 to 65535
 	--grace 0s -- sleep 5|--grace wants

@@ -162,6 +162,11 @@ static void what_was_not_asked_or_not_seen_is_no_verdict(void **state)
 		 0,
 		 "Whether it stops well is not known: not all of it was seen.",
 		 TRIAL_UNKNOWN},
+		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED, .processes_gaps = 1u << LIST_GAP_MISSED},
+		 0,
+		 0,
+		 "Whether it stops well is not known: not all of it was seen.",
+		 TRIAL_UNKNOWN},
 		/* What was seen is bad, whatever else there may be. */
 		{{STOP(KILLED, GRACE_EXPIRED), ASKED, .gaps = 1u << GAP_EVENTS_LOST},
 		 0,

@@ -69,6 +69,11 @@ static int check(const struct options *o, int argc, char **argv, int command)
 	if (o->filter.sigmask & (1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1)))
 		return say_usage("try",
 				 "SIGKILL and SIGSTOP ask nothing: no program can handle them");
+	if (o->filter.sigmask &
+	    (1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1)))
+		return say_usage("try",
+				 "SIGCHLD, SIGCONT and SIGURG are not recorded: programs get "
+				 "them all the time");
 	return check_use(o, command);
 }
 

@@ -50,6 +50,7 @@ void story_of_stop(struct story *ret, const struct record *record)
 	ret->outcome = stop->outcome;
 	ret->cause = stop->cause;
 	ret->gaps = stop->gaps;
+	ret->processes_gaps = stop->processes_gaps;
 	story_add_why(&ret->sentence, stop);
 	add_events(ret, stop);
 	add_remedies(ret, stop);

@@ -123,6 +123,13 @@ static void add_target_init(struct buf *out, const struct record_stop *stop, enu
 		phrase_add_init(out, stop);
 }
 
+/* It waited until init went on. */
+static bool is_heard_later(const struct record_stop *stop, const struct record_request *r)
+{
+	return r->reason == UNHEARD_STOPPED &&
+	       (r->taken_ns || record_died_of(&stop->exit) == r->number);
+}
+
 static void add_asked(struct buf *out, const struct record_stop *stop,
 		      const struct record_request *r)
 {
@@ -131,7 +138,7 @@ static void add_asked(struct buf *out, const struct record_stop *stop,
 	phrase_add_signal(out, r->number);
 	buf_adds(out, " to ");
 	add_target_init(out, stop, r->sender, &r->process);
-	if (r->reason) {
+	if (r->reason && !is_heard_later(stop, r)) {
 		buf_printf(out, ", in vain: %s", unheard_remark(r->reason));
 		return;
 	}

@@ -26,7 +26,8 @@ struct story {
 	enum cause cause;
 	enum audit_reason reason; /* of STORY_RUNNING */
 	uint32_t gaps;
-	struct buf sentence; /* or two, with a full stop */
+	uint32_t processes_gaps; /* of the list of processes; bits 1 << enum list_gap */
+	struct buf sentence;	 /* or two, with a full stop */
 	struct story_line {
 		uint64_t at_ns;	 /* CLOCK_BOOTTIME; 0: it is so now */
 		struct buf text; /* without a full stop */

@@ -70,7 +70,8 @@ static bool is_refusing(facts_ptr f)
 
 static bool is_unseen(facts_ptr f)
 {
-	return f->stop->outcome == OUTCOME_UNKNOWN || f->stop->gaps & BLINDING;
+	return f->stop->outcome == OUTCOME_UNKNOWN || f->stop->gaps & BLINDING ||
+	       f->stop->processes_gaps;
 }
 
 static void add_signal(struct buf *out, facts_ptr f)

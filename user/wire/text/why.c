@@ -81,6 +81,13 @@ static void add_sentence(struct buf *out, const struct story *s, unsigned int wi
 				   n++ ? ", " : " Gaps in the evidence: ", gap_name(gap));
 	if (s->gaps)
 		buf_addc(&text, '.');
+	for (unsigned int gap = 0, n = 0; gap < LIST_GAP_COUNT; gap++)
+		if (s->processes_gaps >> gap & 1)
+			buf_printf(&text, "%s%s",
+				   n++ ? ", " : " Not all of its processes are known: ",
+				   list_gap_name(gap));
+	if (s->processes_gaps)
+		buf_addc(&text, '.');
 	wrap_line(out, 0, buf_str(&text), width);
 }
 
