@@ -108,11 +108,12 @@ static const struct topic topics[ADVICE_TOPICS] = {
 		 "it is frozen: hears once thawed"},
 	/* A bash with any trap catches each signal: masks do not show which of the two it is. */
 	[WARNING(AUDIT_SHELL_WAITS)] =
-		{"@ does not pass $ on to &: its trap runs only after the app has ended; a bash with "
-		 "traps for other signals alone ends at once, and the app by SIGKILL",
+		{"@ does not pass $ on to &, unless that is a Node program in the background: its trap "
+		 "runs only after the app has ended; a bash with traps for other signals alone ends at "
+		 "once, and the app by SIGKILL",
 		 "Start the app with & and wait for it: app & pid=$!; trap 'kill \"$pid\"; wait \"$pid\"' "
 		 "TERM; wait \"$pid\". Or exec the app, which then gets the signal itself.",
-		 "pid ^ never gets $: exec it, or trap and wait"},
+		 "pid ^ may not get $: exec it, or trap and wait"},
 	[WARNING(AUDIT_CHILD_UNSIGNALLED)] =
 		{"$ ends @ at once, and & gets only the SIGKILL that follows",
 		 "Replace the shell by the app: exec in the script's last line (exec \"$@\"), or CMD "
