@@ -139,6 +139,22 @@ for signal in INT TERM HUP KILL; do
 done
 claim "an interrupted try leaves no process, and no cgroup unless it was killed" $bad
 
+# Try is stopped until it has ended, so that all of it is there at once.
+timeout -k 5 $patience "$graced" try --settle 10m -- \
+	/bin/sh -c 'trap "echo BYE; exit 0" TERM; echo UP; while :; do sleep 0.02; done' >"$out" 2>"$err" </dev/null &
+await grep -qs UP "$err"
+pid=$(pgrep -P $!) && command=$(pgrep -P "$pid")
+exec {held}>"/proc/$command/fd/1"
+kill -STOP "$pid"
+kill -TERM "$command"
+await grep -q '^State:.Z' "/proc/$command/status"
+kill -CONT "$pid"
+rc=0
+wait $! || rc=$?
+exec {held}>&-
+((rc == 3)) && grep -q BYE "$err" && grep -q 'sh\[1\] ended' "$out"
+claim "what a command wrote last comes out, and no more is awaited of who else holds its output" $?
+
 # --- where it runs --------------------------------------------------------------------------------
 
 try "$graced" try -- /nonexistent/program

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@
 #define LOOK_NS	     (NS_PER_S / 10) /* between looks at a port */
 #define TIMER_US     1000
 #define CHUNK	     65536
+#define FINISH_MS    2000 /* for who reads its output */
 #define SIGTERM_MASK (1ULL << 14)
 
 enum stage {
@@ -310,6 +312,24 @@ static int on_output(sd_event_source *source, int fd, uint32_t revents, void *us
 	return 0;
 }
 
+/* What it wrote last. No more than is there now: another's process may hold the pipe open. */
+static void forward_rest(struct run *run)
+{
+	char chunk[CHUNK];
+	ssize_t n;
+	int left;
+
+	if (ioctl(run->launch.output, FIONREAD, &left) < 0)
+		return;
+	for (; left > 0; left -= (int)n) {
+		n = read(run->launch.output, chunk, left < CHUNK ? (size_t)left : CHUNK);
+		if (n <= 0)
+			break;
+		forward(run, chunk, (size_t)n);
+	}
+	out_finish(run->forward, FINISH_MS);
+}
+
 /* --- the start --------------------------------------------------------------------------------- */
 
 static void end_unstarted(struct run *run, const struct launch_failure *failure)
@@ -441,6 +461,7 @@ static void on_close(void *userdata)
 	sd_event_source_disable_unref(run->look);
 	if (!launch_kill(&run->launch))
 		say_as("try", "process %d does not end of SIGKILL", run->launch.pid);
+	forward_rest(run);
 	cleanup_close(&run->launch.output);
 	cleanup_close(&run->launch.report);
 	out_free(run->forward);
