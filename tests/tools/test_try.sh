@@ -145,6 +145,8 @@ timeout -k 5 $patience "$graced" try --settle 10m -- \
 await grep -qs UP "$err"
 pid=$(pgrep -P $!) && command=$(pgrep -P "$pid")
 exec {held}>"/proc/$command/fd/1"
+top=$(cgroups_of "$pid")
+for dir in "${top:?}"/*/; do mkdir -p "$dir"{a/b,c} && echo "$command" >"${dir}a/b/cgroup.procs"; done
 kill -STOP "$pid"
 kill -TERM "$command"
 await grep -q '^State:.Z' "/proc/$command/status"
@@ -154,6 +156,9 @@ wait $! || rc=$?
 exec {held}>&-
 ((rc == 3)) && grep -q BYE "$err" && grep -q 'sh\[1\] ended' "$out"
 claim "what a command wrote last comes out, and no more is awaited of who else holds its output" $?
+[[ ! -d $top ]] && ! grep -q 'cannot remove' "$err"
+claim "the cgroups that a command made below its own go with it" $?
+[[ ! -d $top ]] || await removed "$top"
 
 # --- where it runs --------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,7 @@
 #define LOOK_NS	     (NS_PER_S / 10) /* between looks at a port */
 #define TIMER_US     1000
 #define CHUNK	     65536
+#define DIRS_MAX     16	  /* held open */
 #define FINISH_MS    2000 /* for who reads its output */
 #define SIGTERM_MASK (1ULL << 14)
 
@@ -121,11 +123,17 @@ static int make_cgroup(struct run *run)
 	return 0;
 }
 
+static int remove_visited(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	return type == FTW_DP && rmdir(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+/* With what the command made below it. Its processes are gone, and nothing else makes more. */
 static void remove_cgroup(struct run *run)
 {
 	if (!*run->dir)
 		return;
-	if (rmdir(run->dir) < 0 && errno != ENOENT)
+	if (nftw(run->dir, remove_visited, DIRS_MAX, FTW_DEPTH | FTW_PHYS) < 0 && errno != ENOENT)
 		say_as("try", "cannot remove the cgroup %s: %s", run->dir, strerror(errno));
 	*strrchr(run->dir, '/') = '\0';
 	rmdir(run->dir);
