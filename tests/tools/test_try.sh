@@ -139,6 +139,27 @@ for signal in INT TERM HUP KILL; do
 done
 claim "an interrupted try leaves no process, and no cgroup unless it was killed" $bad
 
+# Try is stopped until it has ended, so that all of it is there at once.
+timeout -k 5 $patience "$graced" try --settle 10m -- \
+	/bin/sh -c 'trap "echo BYE; exit 0" TERM; echo UP; while :; do sleep 0.02; done' >"$out" 2>"$err" </dev/null &
+await grep -qs UP "$err"
+pid=$(pgrep -P $!) && command=$(pgrep -P "$pid")
+exec {held}>"/proc/$command/fd/1"
+top=$(cgroups_of "$pid")
+for dir in "${top:?}"/*/; do mkdir -p "$dir"{a/b,c} && echo "$command" >"${dir}a/b/cgroup.procs"; done
+kill -STOP "$pid"
+kill -TERM "$command"
+await grep -q '^State:.Z' "/proc/$command/status"
+kill -CONT "$pid"
+rc=0
+wait $! || rc=$?
+exec {held}>&-
+((rc == 3)) && grep -q BYE "$err" && grep -q 'sh\[1\] ended' "$out"
+claim "what a command wrote last comes out, and no more is awaited of who else holds its output" $?
+[[ ! -d $top ]] && ! grep -q 'cannot remove' "$err"
+claim "the cgroups that a command made below its own go with it" $?
+[[ ! -d $top ]] || await removed "$top"
+
 # --- where it runs --------------------------------------------------------------------------------
 
 try "$graced" try -- /nonexistent/program

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +32,8 @@
 #define LOOK_NS	     (NS_PER_S / 10) /* between looks at a port */
 #define TIMER_US     1000
 #define CHUNK	     65536
+#define DIRS_MAX     16	  /* held open */
+#define FINISH_MS    2000 /* for who reads its output */
 #define SIGTERM_MASK (1ULL << 14)
 
 enum stage {
@@ -119,11 +123,17 @@ static int make_cgroup(struct run *run)
 	return 0;
 }
 
+static int remove_visited(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	return type == FTW_DP && rmdir(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+/* With what the command made below it. Its processes are gone, and nothing else makes more. */
 static void remove_cgroup(struct run *run)
 {
 	if (!*run->dir)
 		return;
-	if (rmdir(run->dir) < 0 && errno != ENOENT)
+	if (nftw(run->dir, remove_visited, DIRS_MAX, FTW_DEPTH | FTW_PHYS) < 0 && errno != ENOENT)
 		say_as("try", "cannot remove the cgroup %s: %s", run->dir, strerror(errno));
 	*strrchr(run->dir, '/') = '\0';
 	rmdir(run->dir);
@@ -310,6 +320,24 @@ static int on_output(sd_event_source *source, int fd, uint32_t revents, void *us
 	return 0;
 }
 
+/* What it wrote last. No more than is there now: another's process may hold the pipe open. */
+static void forward_rest(struct run *run)
+{
+	char chunk[CHUNK];
+	ssize_t n;
+	int left;
+
+	if (ioctl(run->launch.output, FIONREAD, &left) < 0)
+		return;
+	for (; left > 0; left -= (int)n) {
+		n = read(run->launch.output, chunk, left < CHUNK ? (size_t)left : CHUNK);
+		if (n <= 0)
+			break;
+		forward(run, chunk, (size_t)n);
+	}
+	out_finish(run->forward, FINISH_MS);
+}
+
 /* --- the start --------------------------------------------------------------------------------- */
 
 static void end_unstarted(struct run *run, const struct launch_failure *failure)
@@ -441,6 +469,7 @@ static void on_close(void *userdata)
 	sd_event_source_disable_unref(run->look);
 	if (!launch_kill(&run->launch))
 		say_as("try", "process %d does not end of SIGKILL", run->launch.pid);
+	forward_rest(run);
 	cleanup_close(&run->launch.output);
 	cleanup_close(&run->launch.report);
 	out_free(run->forward);
