@@ -54,7 +54,8 @@ start signal 0 '' "$ready -s USR1" 'trap "exit 0" USR1; echo READY; while :; do 
 start init 0 '' "$ready --init" 'echo READY; exec sleep 600'
 start init-of-shell 1 '"cut"' "$ready --init" 'sleep 600 & echo READY; wait'
 start crash-of-child 1 '"failed"' "$ready --init" 'trap "kill -ABRT \$\$" TERM; echo READY; while :; do sleep 0.02; done'
-start stops-itself 1 '"killed","cut"' "$short --init" 'echo READY; kill -STOP $$; :'
+start stops-itself 1 '"killed","cut"' "$short --init" \
+	'p=$$; (while ! grep -q "^State:.T" /proc/$p/status; do sleep 0.02; done; echo READY) & kill -STOP $$; :'
 start early 3 '' "$ready" 'exit 5'
 start daemon 3 '' '' 'sleep 600 & exit 0'
 start never 3 '' '--ready-log NEVER --ready-timeout 500ms' 'sleep 600'
@@ -67,7 +68,7 @@ if wrappers=$("$root/tools/runtimes" wrappers); then
 	of() { # PROGRAM ARGUMENTS
 		printf 'LD_LIBRARY_PATH=%s exec %s/usr/bin/%s' "${libraries[0]}" "$wrappers" "$*"
 	}
-	shell="sh -c 'echo READY; sleep 600; :'"
+	shell="sh -c 'sleep 600 & echo READY; wait; :'"
 	start tini 1 '"cut"' "$ready" "$(of tini -- "$shell")"
 	start tini-g 0 '' "$ready" "$(of tini -g -- "$shell")"
 	start dumb-init 0 '' "$ready" "$(of dumb-init "$shell")"

@@ -179,15 +179,36 @@ static void end_early(struct run *run, const struct record_stop *stop)
 	end_in_vain(run, buf_str(&why));
 }
 
+static void end_unstarted(struct run *run, const struct launch_failure *failure)
+{
+	static const char *const steps[] = {
+		[LAUNCH_SETUP] = "prepare its process",
+		[LAUNCH_PROC] = "mount its /proc",
+		[LAUNCH_EXEC] = "execute it",
+	};
+	_cleanup_(buf_free) struct buf why = {};
+
+	buf_printf(&why, "It could not be tried: cannot %s: %s.", steps[failure->step],
+		   strerror(failure->error));
+	end_in_vain(run, buf_str(&why));
+}
+
 static void on_record(void *userdata, const struct record *record)
 {
 	struct run *run = userdata;
 	const struct record_stop *stop = &record->stop;
 	struct trial_case c = {.name = name_of(run), .record = record};
+	struct launch_failure failure;
 
 	if (record->type != RECORD_STOP || !stop->container.id ||
 	    strcmp(stop->container.id, run->id) != 0)
 		return;
+	/* Its end may be seen before why it did not begin. */
+	if (run->stage == STAGE_STARTING &&
+	    read(run->launch.report, &failure, sizeof(failure)) == sizeof(failure)) {
+		end_unstarted(run, &failure);
+		return;
+	}
 	if (run->stage < STAGE_ASKED) {
 		end_early(run, stop);
 		return;
@@ -339,20 +360,6 @@ static void forward_rest(struct run *run)
 }
 
 /* --- the start --------------------------------------------------------------------------------- */
-
-static void end_unstarted(struct run *run, const struct launch_failure *failure)
-{
-	static const char *const steps[] = {
-		[LAUNCH_SETUP] = "prepare its process",
-		[LAUNCH_PROC] = "mount its /proc",
-		[LAUNCH_EXEC] = "execute it",
-	};
-	_cleanup_(buf_free) struct buf why = {};
-
-	buf_printf(&why, "It could not be tried: cannot %s: %s.", steps[failure->step],
-		   strerror(failure->error));
-	end_in_vain(run, buf_str(&why));
-}
 
 static int on_report(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
