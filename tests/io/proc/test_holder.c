@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/proc/clock.h"
-#include "lib/box/peek.h"
 #include "lib/claim.h"
 #include "lib/patience.h"
 #include "wire/kernel/locks.h"
@@ -86,12 +86,14 @@ static pid_t start(void (*run)(void))
 	return started[n_started++] = pid;
 }
 
-/* Until so many locks are held by the process, or waited for; those of an open file have no pid. */
-static void await_locks(uint32_t pid, bool waits, int n)
+/* Until so many hold a lock of the file, or wait for one. */
+static void await_locks(const char *path, bool waits, int n)
 {
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
+	struct stat st;
 	int found;
 
+	assert_int_equal(stat(path, &st), 0);
 	do {
 		FILE *file = fopen("/proc/locks", "re");
 		struct locks_line l;
@@ -100,7 +102,7 @@ static void await_locks(uint32_t pid, bool waits, int n)
 		assert_non_null(file);
 		assert_true(clock_boot_ns() < end_ns);
 		for (found = 0; fgets(line, sizeof(line), file);)
-			found += locks_parse(line, &l) && l.pid == pid && l.waits == waits;
+			found += locks_parse(line, &l) && l.inode == st.st_ino && l.waits == waits;
 		fclose(file);
 		usleep(10000);
 	} while (found < n);
@@ -151,9 +153,9 @@ static void threads_that_wait_for_one_lock_have_its_holder(void **state)
 {
 	pid_t holder = start(hold_first), waiter;
 
-	await_locks((uint32_t)holder, false, 1);
+	await_locks(paths[0], false, 1);
 	waiter = start(wait_twice);
-	await_locks((uint32_t)waiter, true, 2);
+	await_locks(paths[0], true, 2);
 	assert_int_equal(holder_of(waiter, paths[0]), holder);
 }
 
@@ -161,11 +163,12 @@ static void the_holder_of_another_file_is_not_named(void **state)
 {
 	pid_t other = start(hold_first_and_open_second), waiter;
 
-	await_locks((uint32_t)other, false, 1);
+	await_locks(paths[0], false, 1);
 	start(hold_second);
+	await_locks(paths[1], false, 1);
 	waiter = start(wait_for_both);
-	await_locks((uint32_t)waiter, true, 1);
-	assert_int_equal(peek_await_syscall(waiter, SYS_fcntl), 0);
+	await_locks(paths[0], true, 1);
+	await_locks(paths[1], true, 1);
 	assert_int_equal(holder_of(waiter, paths[0]), other);
 	assert_int_equal(holder_of(waiter, paths[1]), 0);
 }
