@@ -217,6 +217,15 @@ static char *await_line(struct watcher *w, const char *text, size_t nth)
 	return line;
 }
 
+static size_t count_lines(const struct watcher *w, const char *text)
+{
+	size_t n = 0;
+
+	for (char *line; (line = find_line(w, text, n)); n++)
+		free(line);
+	return n;
+}
+
 static json_t *await_record(struct watcher *w, const struct box *box, size_t nth)
 {
 	char *line = await_line(w, box->id, nth);
@@ -278,8 +287,9 @@ static void its_table_has_titles_once_and_a_paragraph_for_each_row(void **state)
 {
 	struct fixture *f = judge_need(state);
 	struct box first, later;
-	char *line, id[13];
 	struct watcher w;
+	size_t titles;
+	char id[13];
 
 	watch("table", &w);
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &first);
@@ -287,11 +297,13 @@ static void its_table_has_titles_once_and_a_paragraph_for_each_row(void **state)
 	snprintf(id, sizeof(id), "%.12s", first.id);
 	free(await_line(&w, id, 0));
 	free(await_line(&w, "  no-handler: workload (pid ", 0));
+	/* Another test's container may have come first: outside of pods, whose column has come
+	 * since. */
+	titles = count_lines(&w, "VERDICT");
 	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("deaf")}, &later);
 	snprintf(id, sizeof(id), "%.12s", later.id);
 	free(await_line(&w, id, 0));
-	line = find_line(&w, "VERDICT", 1);
-	assert_null(line);
+	assert_int_equal(count_lines(&w, "VERDICT"), titles);
 	end_watch(&w, SIGINT);
 	assert_int_equal(box_remove(&later), 0);
 	assert_int_equal(box_remove(&first), 0);
