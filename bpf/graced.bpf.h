@@ -260,7 +260,7 @@ static __always_inline struct graced_watch *watch_of_read(struct cgroup *cg, str
 __u64 watch_id_of(__u64 cgroup);
 
 /*
- * Takes room for a record of a process that is no init, in that container. 0: there is none.
+ * Takes room for a record of a process that is no init, in that container. 0: the bucket is empty.
  * Defined once, in maps.bpf.c, as watch_walk() is.
  */
 __u32 others_look(__u64 watch_id);
@@ -273,7 +273,7 @@ __u32 pair_take(__u64 from, __u64 to);
 
 /*
  * Takes room for one more init of that container, of those that its owner's have together if others
- * than root made it. 0: there is none. Defined once, in maps.bpf.c, as watch_walk() is.
+ * than root made it. 0: the bucket is empty. Defined once, in maps.bpf.c, as watch_walk() is.
  */
 __u32 life_take(__u64 watch_id);
 
@@ -393,8 +393,9 @@ static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u
 }
 
 /*
- * Takes room for a record of a type, of a process that is no init. False: there is none. Of a storm
- * nearly all find none: one in each tick of the kernel's timer looks whether there is some again.
+ * Takes room for a record of a type, of a process that is no init. False: the bucket is empty. In a
+ * storm nearly all find none: one in each tick of the kernel's timer looks whether there is some
+ * again.
  */
 static __always_inline bool others_take(struct graced_watch *w, const struct place *at, __u32 type)
 {

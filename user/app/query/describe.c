@@ -105,7 +105,7 @@ struct describe *describe_free(struct describe *d)
 	return NULL;
 }
 
-/* Of a user's engine; it answers, or fails, within its own time. */
+/* Reads what a user's engine keeps; bounded in time (io/sources/files/homes). */
 static const struct podtab_container *container_of_user(struct describe *d, uint32_t user,
 							const struct cgpath *path)
 {

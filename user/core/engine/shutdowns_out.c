@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the sequencer wants: records, queries and actions, with what an edge needs to find whom they
- * are about. */
+/* Carries out the sequencer's effects: writes records, queries sources, and adds to actions which
+ * container or pod each is about. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What leaves the engine: a record for the sinks, a question to a source, an action. A room decides
- * on one, and the engine adds what an edge needs to find whom it is about. */
+ * on an effect; the engine adds which container or pod it is about. */
 #ifndef CORE_MODEL_EFFECT_H
 #define CORE_MODEL_EFFECT_H
 

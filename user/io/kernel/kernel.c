@@ -457,7 +457,7 @@ int kern_attach(struct kern *kern, struct kern_why *ret_why)
 	return r;
 }
 
-/* A negative one is none. */
+/* Closes descriptors, and skips negative ones. */
 static void close_all(int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -20,8 +20,8 @@
 #define LICENSE	     "Dual BSD/GPL" /* as bpf/maps.bpf.c has it */
 #define LOG_BYTES    (16u << 20)
 
-/* How the sections of an object are loaded; libbpf knows them, too, but is told another type: for
- * BPF_PROG_TYPE_TRACING it would read the kernel's BTF. */
+/* How programs are loaded, by the section that each is in. libbpf is told that all are
+ * BPF_PROG_TYPE_RAW_TRACEPOINT: for BPF_PROG_TYPE_TRACING it would read the kernel's BTF. */
 static const struct section {
 	const char *name;
 	enum bpf_prog_type type;

@@ -586,7 +586,7 @@ static unsigned int yield_of(const struct grid *grid, const struct grid_layout *
 static void make_room(const struct grid *grid, struct grid_layout *l)
 {
 	const struct grid_column *last = column_of(grid, l->last);
-	/* Of a flat row it is cut, to what most rows need if that is known. */
+	/* A row that has one line cuts its last column, to its typical width if it has one. */
 	bool yields_first =
 		last->continues && (grid->view.live || !grid->view.flat || last->typical);
 	bool chosen = grid->view.columns;

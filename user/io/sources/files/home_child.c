@@ -32,7 +32,7 @@
 static const char *const drivers[DRIVERS] = {"overlay", "vfs", "btrfs", "zfs"};
 static const char *const lists[LISTS] = {"containers", "volatile-containers"};
 
-/* Descriptors; -1: there is none, or it may not be read. */
+/* Descriptors; -1: the file is missing, or may not be read. */
 struct opened {
 	int docker[PODSRC_HOMES_WAITING];
 	int podman[PODSRC_HOMES_WAITING][DRIVERS];

@@ -10,7 +10,7 @@
  *
  * So a child process reads them. It opens only regular files of that user, by no link and across
  * no mount below the home, and gives up all privileges before it reads the first byte. A home that
- * hangs costs its user the names, and nobody else anything.
+ * hangs leaves its own user's containers without names, and no others.
  */
 #ifndef IO_SOURCES_FILES_HOMES_H
 #define IO_SOURCES_FILES_HOMES_H
