@@ -85,6 +85,25 @@ ssize_t fd_read_all(int dirfd, const char *path, size_t max, char **ret)
 	return (ssize_t)got;
 }
 
+int fd_read_sized(int fd, off_t size, size_t max, char **ret)
+{
+	_cleanup_(cleanup_free) char *text = NULL;
+	ssize_t n;
+
+	if (size < 0 || (size_t)size > max)
+		return -EFBIG;
+	text = malloc((size_t)size + 1);
+	if (!text)
+		return -ENOMEM;
+	n = fd_read_full(fd, text, (size_t)size + 1);
+	if (n < 0)
+		return (int)n;
+	if (n != size)
+		return -EBUSY;
+	*ret = TAKE_PTR(text);
+	return 0;
+}
+
 int fd_opendir(int dirfd, const char *name, DIR **ret)
 {
 	_cleanup_(cleanup_close) int fd =

@@ -38,6 +38,10 @@ ssize_t fd_read_into(int dirfd, const char *path, char *ret, size_t size);
  */
 ssize_t fd_read_all(int dirfd, const char *path, size_t max, char **ret);
 
+/* The whole of an open file that has that size; the caller frees *ret. 0, -EFBIG beyond max bytes,
+ * -EBUSY for one that has another size by now, or -errno. */
+int fd_read_sized(int fd, off_t size, size_t max, char **ret);
+
 /* Opens a directory for reading, never through a symbolic link; the caller closes *ret. */
 int fd_opendir(int dirfd, const char *name, DIR **ret);
 

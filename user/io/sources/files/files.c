@@ -95,28 +95,11 @@ static int podsrc_files_open(int dirfd, const char *name, struct podsrc_files_st
 	return 0;
 }
 
-/* The whole of an open file of at most max bytes; the caller frees *ret. -EBUSY for one that
- * changes its size meanwhile. */
-static int podsrc_files_read(int fd, const struct podsrc_files_stamp *stamp, size_t max, char **ret,
-			     size_t *ret_len)
+static int read_whole(int fd, const struct podsrc_files_stamp *stamp, size_t max, char **ret,
+		      size_t *ret_len)
 {
-	_cleanup_(cleanup_free) char *text = NULL;
-	size_t size = (size_t)stamp->size;
-	ssize_t n;
-
-	if (stamp->size < 0 || size > max)
-		return -EFBIG;
-	text = malloc(size + 1);
-	if (!text)
-		return -ENOMEM;
-	n = fd_read_full(fd, text, size + 1);
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n != size)
-		return -EBUSY;
-	*ret = TAKE_PTR(text);
-	*ret_len = size;
-	return 0;
+	*ret_len = (size_t)stamp->size;
+	return fd_read_sized(fd, stamp->size, max, ret);
 }
 
 /* --- the engines ------------------------------------------------------------------------------ */
@@ -211,7 +194,7 @@ static int read_file(int dirfd, const char *name, char **ret, size_t *ret_len)
 	struct podsrc_files_stamp stamp;
 	int r = podsrc_files_open(dirfd, name, &stamp, &fd);
 
-	return r < 0 ? r : podsrc_files_read(fd, &stamp, CONFIG_MAX, ret, ret_len);
+	return r < 0 ? r : read_whole(fd, &stamp, CONFIG_MAX, ret, ret_len);
 }
 
 static int read_bundle(int dirfd, struct ctrjson_bundle *ret)
@@ -296,7 +279,7 @@ static int ask_list(struct list *kept, int dirfd, const char *name, const char *
 		return ctrjson_storage(kept->text, kept->len, id, ret);
 	free(kept->text);
 	kept->text = NULL;
-	r = podsrc_files_read(fd, &stamp, LIST_MAX, &text, &len);
+	r = read_whole(fd, &stamp, LIST_MAX, &text, &len);
 	if (r < 0)
 		return r;
 	r = ctrjson_storage(text, len, id, ret);

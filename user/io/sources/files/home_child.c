@@ -139,27 +139,12 @@ static void open_all(const struct home_question *q, struct opened *ret)
 /* The caller frees *ret. -EFBIG for more than max bytes, however the file grows meanwhile. */
 static int read_all(int fd, size_t max, char **ret, size_t *ret_len)
 {
-	_cleanup_(cleanup_free) char *text = NULL;
 	struct stat st;
-	size_t size;
-	ssize_t n;
 
 	if (lseek(fd, 0, SEEK_SET) < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (st.st_size < 0 || (size_t)st.st_size > max)
-		return -EFBIG;
-	size = (size_t)st.st_size;
-	text = malloc(size + 1);
-	if (!text)
-		return -ENOMEM;
-	n = fd_read_full(fd, text, size + 1);
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n != size)
-		return -EBUSY;
-	*ret = TAKE_PTR(text);
-	*ret_len = size;
-	return 0;
+	*ret_len = (size_t)st.st_size;
+	return fd_read_sized(fd, st.st_size, max, ret);
 }
 
 static int read_docker(int fd, const char *id, struct meta_container *ret)
