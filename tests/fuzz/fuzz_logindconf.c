@@ -28,7 +28,7 @@ static void check_decision(const struct logindconf_value *value)
 	};
 	struct delaylimit_answer answer;
 
-	delaylimit_decide(&(struct delaylimit_ask){files, 2, files[1].name, 5000000, 9000000},
+	delaylimit_decide(&(struct delaylimit_query){files, 2, files[1].name, 5000000, 9000000},
 			  &answer);
 	assert(answer.write && answer.us >= 9000000);
 	assert(!value->said || answer.us >= value->us);

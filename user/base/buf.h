@@ -2,7 +2,7 @@
 /* A growable buffer of bytes that text and JSON are written to.
  *
  * Errors stick: after the first failure every addition is a no-op, so that a writer adds without
- * looking and asks buf_error() once. What was added before the failure stays. */
+ * looking and calls buf_error() once. What was added before the failure stays. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 

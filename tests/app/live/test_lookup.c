@@ -156,22 +156,22 @@ static void begins(struct stage *t)
 	feed_obs(t->feed, &obs);
 }
 
-static void note_asking(void *userdata, const struct engine_running *running)
+static void note_unanswered(void *userdata, const struct engine_running *running)
 {
-	*(bool *)userdata |= running->asking;
+	*(bool *)userdata |= running->unanswered;
 }
 
 /* Every source has answered what it was asked, or failed. */
 static void await_answers(struct stage *t)
 {
-	bool asking = true;
+	bool unanswered = true;
 
-	for (int i = 0; i < TURNS && asking; i++) {
+	for (int i = 0; i < TURNS && unanswered; i++) {
 		turn(t);
-		asking = false;
-		engine_each_container(feed_engine(t->feed), note_asking, &asking);
+		unanswered = false;
+		engine_each_container(feed_engine(t->feed), note_unanswered, &unanswered);
 	}
-	assert_false(asking);
+	assert_false(unanswered);
 }
 
 /* What its record has as gaps. */

@@ -26,8 +26,8 @@ static void check(const struct row *row)
 
 	while (n < LEN(row->files) && row->files[n].name)
 		n++;
-	delaylimit_decide(&(struct delaylimit_ask){row->files, n, OWN, row->effective_us,
-						   row->need_us},
+	delaylimit_decide(&(struct delaylimit_query){row->files, n, OWN, row->effective_us,
+						     row->need_us},
 			  &got);
 	if (got.write != row->write || (row->write && got.us != row->us))
 		fail_msg("%s: %s %llu", row->sentence, got.write ? "writes" : "writes not",

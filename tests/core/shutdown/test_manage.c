@@ -167,7 +167,7 @@ static void test_asking(void **state)
 	struct shutstage s;
 
 	c.kind = SHUTDOWN_KIND_UNKNOWN;
-	c.asking = true;
+	c.unanswered = true;
 	for (int lives = 0; lives < 2; lives++) {
 		begin(&s, true);
 		c.populated = lives;

@@ -151,7 +151,7 @@ static void ask(struct site *t, const char *socket)
 
 	snprintf(path, sizeof(path), "%s/%s", t->dir, socket);
 	assert_int_equal(unitpeer_listen(&t->peer, t->event, t->dir, socket), 0);
-	assert_int_equal(unitorder_ask(t->event, path, names, on_answer, t, &t->order), 0);
+	assert_int_equal(unitorder_query(t->event, path, names, on_answer, t, &t->order), 0);
 	while (!t->answered) {
 		assert_true(clock_boot_ns() < end_ns);
 		assert_true(sd_event_run(t->event, 20000) >= 0);
@@ -213,10 +213,10 @@ static void test_absent(void **state)
 {
 	struct site *t = *state;
 
-	assert_int_equal(unitorder_ask(t->event, "/nonexistent/private", names, on_answer, t,
-				       &t->order),
+	assert_int_equal(unitorder_query(t->event, "/nonexistent/private", names, on_answer, t,
+					 &t->order),
 			 -ENOENT);
-	assert_int_equal(unitorder_ask(t->event, "tcp:host=a", names, on_answer, t, &t->order),
+	assert_int_equal(unitorder_query(t->event, "tcp:host=a", names, on_answer, t, &t->order),
 			 -EINVAL);
 	assert_null(t->order);
 	assert_int_equal(t->answered, 0);

@@ -30,7 +30,7 @@ static void a_question_is_answered_whole_however_long(void **state)
 
 	for (size_t i = 0; i < LEN(lines); i++) {
 		s->lines = lines[i];
-		assert_int_equal(ctlsite_ask(s, 0), 0);
+		assert_int_equal(ctlsite_query(s, 0), 0);
 	}
 	assert_int_equal(ctlsite_stats(s).answered, LEN(lines));
 	assert_int_equal(ctlsite_stats(s).failed + ctlsite_stats(s).refused, 0);
@@ -58,7 +58,7 @@ static void who_the_daemon_does_not_admit_receives_the_reason(void **state)
 	fd = ctlsite_join(s);
 	ctlsite_hears(s, fd, REFUSED);
 	assert_int_equal(s->asked_by, getpid());
-	assert_int_equal(ctlsite_ask(s, 0), -EREMOTEIO);
+	assert_int_equal(ctlsite_query(s, 0), -EREMOTEIO);
 	assert_int_equal(ctlsite_stats(s).answered, 0);
 	assert_int_equal(ctlsite_stats(s).refused, 2);
 }
@@ -102,10 +102,10 @@ static void another_user_gets_no_answer(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(ctlsite_ask(s, 65534), -EACCES);
+	assert_int_equal(ctlsite_query(s, 65534), -EACCES);
 	snprintf(run, sizeof(run), "%s/run", s->dir);
 	assert_int_equal(chmod(s->dir, 0755) | chmod(run, 0755) | chmod(s->path, 0666), 0);
-	assert_int_equal(ctlsite_ask(s, 65534), -EREMOTEIO);
+	assert_int_equal(ctlsite_query(s, 65534), -EREMOTEIO);
 	assert_int_equal(s->asked_by, 0);
 	assert_int_equal(ctlsite_stats(s).refused, 1);
 }
@@ -202,7 +202,7 @@ static void a_peer_that_leaves_early_costs_nothing(void **state)
 	ctlsite_settle(s);
 	assert_int_equal(ctlsite_stats(s).failed, 2);
 	s->lines = 2;
-	assert_int_equal(ctlsite_ask(s, 0), 0);
+	assert_int_equal(ctlsite_query(s, 0), 0);
 }
 
 static void one_too_many_is_turned_away_and_the_others_are_not(void **state)
@@ -278,7 +278,7 @@ static void a_thousand_connections_do_not_keep_the_next_one_out(void **state)
 	/* Those that are left say no more, and are cut off. */
 	for (uint64_t end = ctlsite_now_ms() + 60000; ctlsite_now_ms() < end;) {
 		ctlsite_settle(s);
-		if (ctlsite_ask(s, 0) == 0)
+		if (ctlsite_query(s, 0) == 0)
 			return;
 	}
 	fail_msg("nobody is answered any more");

@@ -37,7 +37,7 @@ static void a_live_daemons_socket_is_left_alone(void **state)
 	snprintf(expected, sizeof(expected), "%s: another graced daemon listens there", s->path);
 	assert_string_equal(why.text, expected);
 	ctlsite_settle(s);
-	assert_int_equal(ctlsite_ask(s, 0), 0);
+	assert_int_equal(ctlsite_query(s, 0), 0);
 }
 
 /* It dies without a chance to clean up. */
@@ -65,11 +65,11 @@ static void a_dead_daemons_socket_is_replaced(void **state)
 	struct control_why why;
 
 	leave_socket_behind(s);
-	assert_int_equal(control_ask(s->path, &(struct control_request){.command = CONTROL_PODS},
-				     1000, -1, &got, &why),
+	assert_int_equal(control_query(s->path, &(struct control_request){.command = CONTROL_PODS},
+				       1000, -1, &got, &why),
 			 -ECONNREFUSED);
 	assert_int_equal(ctlsite_listen(s, &why), 0);
-	assert_int_equal(ctlsite_ask(s, 0), 0);
+	assert_int_equal(ctlsite_query(s, 0), 0);
 }
 
 static void what_is_no_socket_is_left_alone(void **state)
@@ -145,7 +145,7 @@ static void the_socket_goes_with_its_daemon_and_no_other(void **state)
 	unlink(s->path);
 	assert_int_equal(ctlsite_listen(s, &why), 0);
 	control_free(first);
-	assert_int_equal(ctlsite_ask(s, 0), 0);
+	assert_int_equal(ctlsite_query(s, 0), 0);
 }
 
 /* A daemon whose loop stands still. */
@@ -157,14 +157,14 @@ static void a_client_waits_no_longer_than_it_wants_to(void **state)
 	struct control_why why;
 	int stop[2];
 
-	assert_int_equal(control_ask(s->path, &(struct control_request){.command = CONTROL_PODS},
-				     300, -1, &got, &why),
+	assert_int_equal(control_query(s->path, &(struct control_request){.command = CONTROL_PODS},
+				       300, -1, &got, &why),
 			 -ETIMEDOUT);
 	assert_true(ctlsite_now_ms() - began >= 300 && ctlsite_now_ms() - began < 5000);
 	assert_int_equal(pipe(stop), 0);
 	assert_int_equal(write(stop[1], "", 1), 1);
-	assert_int_equal(control_ask(s->path, &(struct control_request){.command = CONTROL_PODS},
-				     30000, stop[0], &got, &why),
+	assert_int_equal(control_query(s->path, &(struct control_request){.command = CONTROL_PODS},
+				       30000, stop[0], &got, &why),
 			 -ECANCELED);
 	close(stop[0]);
 	close(stop[1]);
@@ -219,9 +219,9 @@ static void a_client_takes_no_reply_but_a_whole_one(void **state)
 		struct control_why why = {};
 		pid_t pid = play(s, cases[i].reply);
 
-		assert_int_equal(control_ask(s->path,
-					     &(struct control_request){.command = CONTROL_PODS},
-					     5000, -1, &got, &why),
+		assert_int_equal(control_query(s->path,
+					       &(struct control_request){.command = CONTROL_PODS},
+					       5000, -1, &got, &why),
 				 cases[i].result);
 		assert_string_equal(why.text, cases[i].why);
 		buf_free(&got.text);

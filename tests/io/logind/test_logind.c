@@ -201,12 +201,12 @@ static void test_limit(void **state)
 	logindscene_open(s, &plain);
 	logindscene_await(s, "limit=5000 ");
 	logindmock_set_limit(&s->mock, 40000000);
-	logind_ask_limit(s->logind);
+	logind_query_limit(s->logind);
 	logindscene_await(s, "limit=40000 ");
 	/* One that is asked while an answer is under way is answered anew. */
-	logind_ask_limit(s->logind);
+	logind_query_limit(s->logind);
 	logindmock_set_limit(&s->mock, 50000000);
-	logind_ask_limit(s->logind);
+	logind_query_limit(s->logind);
 	logindscene_await(s, "limit=50000 ");
 	/* And at an announcement by itself. */
 	logindmock_set_limit(&s->mock, 60000000);
@@ -215,7 +215,7 @@ static void test_limit(void **state)
 	/* Its timer runs on when it reads another one. */
 	logindscene_forget(s);
 	logindmock_set_limit(&s->mock, 90000000);
-	logind_ask_limit(s->logind);
+	logind_query_limit(s->logind);
 	logindscene_await(s, "limit=90000 ");
 	logindscene_settle(s);
 	assert_int_equal(logindscene_count(s, "announced"), 0);
@@ -230,7 +230,7 @@ static void test_limit(void **state)
 	logindscene_await(s, "announced=?:kexec limit=60000 announced=60000:kexec ");
 	logindmock_run(&s->mock,
 		       "self.props[Manager]['InhibitDelayMaxUSec'] = dbus.UInt64(2**64 - 1)");
-	logind_ask_limit(s->logind);
+	logind_query_limit(s->logind);
 	logindscene_await(s, "limit=18446744073709 ");
 	assert_true(logindscene_state(s).limit_ns == UINT64_MAX);
 }

@@ -71,7 +71,7 @@ static void test_bus_absent(void **state)
 	assert_string_equal(s->events, "refused=org.freedesktop.DBus.Error.ServiceUnknown ");
 	logind_list_holders(s->logind);
 	logind_reload(s->logind);
-	logind_ask_limit(s->logind);
+	logind_query_limit(s->logind);
 	logind_drop(s->logind);
 	assert_int_equal(logindscene_count(s, "holders=failed "), 1);
 	assert_int_equal(
@@ -173,7 +173,7 @@ static void test_slow(void **state)
 	logindmock_pause(&s->mock);
 	logind_take(s->logind);
 	logind_list_holders(s->logind);
-	logind_ask_limit(s->logind);
+	logind_query_limit(s->logind);
 	logindscene_await(s, "refused=org.freedesktop.DBus.Error.NoReply ");
 	logindscene_await(s, "holders=failed ");
 	assert_int_equal(logindscene_state(s).status, LOGIND_SLOW);

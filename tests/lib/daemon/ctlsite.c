@@ -141,7 +141,7 @@ void ctlsite_hears(struct ctlsite *s, int fd, const char *expected)
 	close(fd);
 }
 
-int ctlsite_ask(struct ctlsite *s, uid_t uid)
+int ctlsite_query(struct ctlsite *s, uid_t uid)
 {
 	uint64_t until = ctlsite_now_ms() + PATIENCE_MS;
 	int status;
@@ -154,8 +154,8 @@ int ctlsite_ask(struct ctlsite *s, uid_t uid)
 
 		if (uid && (setgid(uid) < 0 || setuid(uid) < 0))
 			_exit(255);
-		r = control_ask(s->path, &(struct control_request){.command = CONTROL_PODS}, 5000,
-				-1, &got, &why);
+		r = control_query(s->path, &(struct control_request){.command = CONTROL_PODS}, 5000,
+				  -1, &got, &why);
 		if (r == 0 && (got.lines != s->lines || got.text.len != 64 * s->lines))
 			r = -255;
 		_exit(-r);

@@ -49,8 +49,8 @@ void ctlsite_hear(struct ctlsite *site, int fd, struct buf *ret);
 /* Hears exactly that, and closes. */
 void ctlsite_hears(struct ctlsite *site, int fd, const char *expected);
 
-/* control_ask() by another process, of another user where uid is not 0: its result, or -255 for
+/* control_query() by another process, of another user where uid is not 0: its result, or -255 for
  * another answer than that of the site. */
-int ctlsite_ask(struct ctlsite *site, uid_t uid);
+int ctlsite_query(struct ctlsite *site, uid_t uid);
 
 #endif

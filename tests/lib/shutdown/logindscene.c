@@ -228,7 +228,7 @@ void logindscene_settle(struct logindscene *s)
 		uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
 		unsigned int n = logindscene_count(s, "limit=");
 
-		logind_ask_limit(s->logind);
+		logind_query_limit(s->logind);
 		while (logindscene_count(s, "limit=") == n)
 			turn(s, end_ns, "an answer");
 	}

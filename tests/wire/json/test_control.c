@@ -245,9 +245,9 @@ static void what_is_asked_for_is_read_as_it_was_written(void **state)
 {
 	_cleanup_(buf_free) struct buf line = {};
 
-	control_add_asking(&line, 3);
-	assert_int_equal(control_read_asking(line.data, line.len), 3);
-	assert_int_equal(control_read_asking("[]", 2), 0);
+	control_add_querying(&line, 3);
+	assert_int_equal(control_read_querying(line.data, line.len), 3);
+	assert_int_equal(control_read_querying("[]", 2), 0);
 }
 
 int main(void)

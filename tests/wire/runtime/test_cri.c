@@ -68,7 +68,7 @@ static void questions_are_these_bytes(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		buf_reset(&buf);
 		buf_adds(&buf, "before");
-		assert_int_equal(cri_ask(&buf, rows[i].method, rows[i].key), 0);
+		assert_int_equal(cri_request(&buf, rows[i].method, rows[i].key), 0);
 		assert_int_equal(buf.len, 6 + rows[i].len);
 		assert_memory_equal(buf.data, "before", 6);
 		assert_memory_equal(buf.data + 6, rows[i].want, rows[i].len);
@@ -96,16 +96,16 @@ static void a_stop_has_its_container_and_its_timeout(void **state)
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		buf_reset(&buf);
-		assert_int_equal(cri_ask_stop(&buf, "c1", rows[i].timeout_s), 0);
+		assert_int_equal(cri_request_stop(&buf, "c1", rows[i].timeout_s), 0);
 		assert_int_equal(buf.len, rows[i].len);
 		assert_memory_equal(buf.data, rows[i].want, rows[i].len);
 	}
 	buf_reset(&buf);
 	memset(key, 'k', sizeof(key));
 	key[CRI_KEY_MAX] = '\0';
-	assert_int_equal(cri_ask_stop(&buf, key, 1), -EINVAL);
-	assert_int_equal(cri_ask_stop(&buf, "", 1), -EINVAL);
-	assert_int_equal(cri_ask_stop(&buf, "c1", (uint64_t)INT64_MAX + 1), -EINVAL);
+	assert_int_equal(cri_request_stop(&buf, key, 1), -EINVAL);
+	assert_int_equal(cri_request_stop(&buf, "", 1), -EINVAL);
+	assert_int_equal(cri_request_stop(&buf, "c1", (uint64_t)INT64_MAX + 1), -EINVAL);
 	assert_int_equal(buf.len, 0);
 }
 
@@ -116,9 +116,9 @@ static void the_longest_question_announces_its_length(void **state)
 
 	memset(key, 'k', sizeof(key));
 	key[CRI_KEY_MAX] = '\0';
-	assert_int_equal(cri_ask(&buf, CRI_STATUS, key), -EINVAL);
+	assert_int_equal(cri_request(&buf, CRI_STATUS, key), -EINVAL);
 	key[CRI_KEY_MAX - 1] = '\0';
-	assert_int_equal(cri_ask(&buf, CRI_STATUS, key), 0);
+	assert_int_equal(cri_request(&buf, CRI_STATUS, key), 0);
 	assert_int_equal(buf.len, 5 + 3 + 511);
 	assert_memory_equal(buf.data, "\0\0\0\x02\x02\x0a\xff\x03k", 9);
 }
@@ -137,11 +137,11 @@ static void a_question_without_its_key_or_with_a_wrong_one_is_refused(void **sta
 	struct buf buf = {};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		assert_int_equal(cri_ask(&buf, rows[i].method, rows[i].key), -EINVAL);
+		assert_int_equal(cri_request(&buf, rows[i].method, rows[i].key), -EINVAL);
 		assert_int_equal(buf.len, 0);
 	}
 	buf.limit = 8;
-	assert_int_equal(cri_ask(&buf, CRI_STATUS, "0123456789"), -ENOBUFS);
+	assert_int_equal(cri_request(&buf, CRI_STATUS, "0123456789"), -ENOBUFS);
 	buf_free(&buf);
 }
 

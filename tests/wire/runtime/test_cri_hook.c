@@ -170,21 +170,21 @@ static void a_command_is_requested_with_these_bytes(void **state)
 	_cleanup_(buf_free) struct buf buf = {}, sandbox = {};
 	char key[CRI_KEY_MAX + 1];
 
-	assert_int_equal(cri_ask_exec(&buf, "c1", "a\0\0b", 3), 0);
+	assert_int_equal(cri_request_exec(&buf, "c1", "a\0\0b", 3), 0);
 	assert_int_equal(buf.len, sizeof(want) - 1);
 	assert_memory_equal(buf.data, want, buf.len);
 	buf_reset(&buf);
 	memset(key, 'k', sizeof(key));
 	key[CRI_KEY_MAX] = '\0';
-	assert_int_equal(cri_ask_exec(&buf, key, "a", 1), -EINVAL);
-	assert_int_equal(cri_ask_exec(&buf, "", "a", 1), -EINVAL);
-	assert_int_equal(cri_ask_exec(&buf, "c1", "", 0), -EINVAL);
+	assert_int_equal(cri_request_exec(&buf, key, "a", 1), -EINVAL);
+	assert_int_equal(cri_request_exec(&buf, "", "a", 1), -EINVAL);
+	assert_int_equal(cri_request_exec(&buf, "c1", "", 0), -EINVAL);
 	assert_int_equal(buf.len, 0);
-	assert_int_equal(cri_ask(&sandbox, CRI_STOP_SANDBOX, "s1"), 0);
+	assert_int_equal(cri_request(&sandbox, CRI_STOP_SANDBOX, "s1"), 0);
 	assert_int_equal(sandbox.len, 9);
 	assert_memory_equal(sandbox.data, "\0\0\0\0\x04\x0a\x02s1", 9);
-	assert_int_equal(cri_ask(&sandbox, CRI_STOP_SANDBOX, NULL), -EINVAL);
-	assert_int_equal(cri_ask(&sandbox, CRI_EXEC, "c1"), -EINVAL);
+	assert_int_equal(cri_request(&sandbox, CRI_STOP_SANDBOX, NULL), -EINVAL);
+	assert_int_equal(cri_request(&sandbox, CRI_EXEC, "c1"), -EINVAL);
 }
 
 static void the_exit_code_is_read_and_not_the_output(void **state)

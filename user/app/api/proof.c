@@ -216,8 +216,8 @@ int apiproof_new(struct monitor *m, struct apiwriter *writer, struct taint *tain
 	r = sd_event_add_time(monitor_event(m), &p->timer, CLOCK_BOOTTIME,
 			      proof_wake(&p->proof) / 1000 + 1, GRAIN_US, on_timer, p);
 	if (r >= 0)
-		r = unitorder_ask(monitor_event(m), options->bus_address, managed_kubelet_units,
-				  on_order, p, &p->order);
+		r = unitorder_query(monitor_event(m), options->bus_address, managed_kubelet_units,
+				    on_order, p, &p->order);
 	if (r < 0) {
 		apiproof_free(p);
 		return r;

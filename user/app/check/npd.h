@@ -13,7 +13,7 @@
 #include "base/buf.h"
 
 struct checknpd {
-	int asked; /* what control_ask() returned */
+	int asked; /* what control_query() returned */
 	unsigned int n_fail, n_warn;
 	struct buf problem; /* the first failure; freed by checknpd_print() */
 };

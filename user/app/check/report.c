@@ -133,7 +133,7 @@ void check_report(const struct config *config, check_line_fn fn, void *userdata)
 		n += NEEDED;
 	}
 	if (n)
-		rights_ask(&config->options, rights, n, why);
+		rights_query(&config->options, rights, n, why);
 	for (size_t i = 0; i < N_ALL; i++) {
 		if (!all[i].on(config))
 			continue;

@@ -243,7 +243,7 @@ static void check_delay(const struct logind_state *logind, struct need need, che
 #define TURN_US	    50000
 #define NAMED_MAX   8
 
-struct asking {
+struct query {
 	struct logind *logind;
 	bool listed, failed, kubelet, graced;
 	size_t n;
@@ -252,9 +252,9 @@ struct asking {
 
 static void on_up(void *userdata)
 {
-	struct asking *a = userdata;
+	struct query *a = userdata;
 
-	logind_ask_limit(a->logind);
+	logind_query_limit(a->logind);
 	logind_list_holders(a->logind);
 }
 
@@ -264,7 +264,7 @@ static void on_limit(void *userdata, uint64_t limit_ns)
 
 static void on_holders(void *userdata, const struct logind_holder *list, size_t n, bool failed)
 {
-	struct asking *a = userdata;
+	struct query *a = userdata;
 	size_t listed = n < LOGIND_HOLDERS_MAX ? n : LOGIND_HOLDERS_MAX;
 
 	a->listed = true;
@@ -300,7 +300,7 @@ static void on_reloaded(void *userdata, const char *error)
 {
 }
 
-static int open_logind(sd_event *event, struct asking *a)
+static int open_logind(sd_event *event, struct query *a)
 {
 	const struct logind_options options = {
 		.bus_address = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS"),
@@ -331,7 +331,7 @@ static bool is_away(enum logind_status status)
 	return status == LOGIND_ABSENT || status == LOGIND_DOWN || status == LOGIND_OFF;
 }
 
-static int ask(struct asking *a, struct logind_state *ret)
+static int query(struct query *a, struct logind_state *ret)
 {
 	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
 	sd_event *event = NULL;
@@ -393,7 +393,7 @@ static struct need need_of(const struct check_rules *rules, check_line_fn fn, vo
 	return need;
 }
 
-static void check_locks(const struct asking *a, struct need need, check_line_fn fn, void *userdata)
+static void check_locks(const struct query *a, struct need need, check_line_fn fn, void *userdata)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	bool missing = need.manage ? !a->graced : need.ns && !a->kubelet;
@@ -447,9 +447,9 @@ void check_shutdown(const struct check_rules *rules, check_line_fn fn, void *use
 {
 	struct warned warned = {fn, userdata};
 	struct logind_state state = {};
-	struct asking a = {};
+	struct query a = {};
 	struct need need = need_of(rules, fn, userdata);
-	int r = ask(&a, &state);
+	int r = query(&a, &state);
 
 	manage_warn(rules->options, rules->kubelet, on_manage, &warned);
 	if (r < 0) {

@@ -19,8 +19,8 @@ struct check_rules {
 	const struct kubeletfile *kubelet;
 };
 
-/* Judges the configuration of graced and of the kubelet, and asks logind, for at most 3 s. Nothing
- * is changed. */
+/* Judges the configuration of graced and of the kubelet, and queries logind, for at most 3 s.
+ * Nothing is changed. */
 void check_shutdown(const struct check_rules *rules, check_line_fn fn, void *userdata);
 
 /* Checks the grace of the pods that sources provided; no line without pods or groups. */

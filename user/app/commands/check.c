@@ -582,14 +582,14 @@ static void check_sources(struct check *c)
 	describe_free(d);
 }
 
-static void ask_daemon(struct check *c)
+static void query_daemon(struct check *c)
 {
 	char buffer[PATH_MAX];
 
-	c->npd.asked = control_ask(control_socket_path(c->options->socket, buffer),
-				   &(struct control_request){.command = CONTROL_SETTINGS},
-				   c->options->npd ? ANSWER_NPD_MS : ANSWER_MS, -1, &c->daemon,
-				   &c->no_daemon);
+	c->npd.asked = control_query(control_socket_path(c->options->socket, buffer),
+				     &(struct control_request){.command = CONTROL_SETTINGS},
+				     c->options->npd ? ANSWER_NPD_MS : ANSWER_MS, -1, &c->daemon,
+				     &c->no_daemon);
 }
 
 /* One that the daemon does not report, or that this graced does not take, stays. */
@@ -606,7 +606,7 @@ static int read_settings(struct check *c, int argc, char **argv, struct options 
 
 	if (status)
 		return status;
-	ask_daemon(c);
+	query_daemon(c);
 	if (!c->options->config)
 		control_each_setting(buf_str(&c->daemon.text), use_setting, &c->config);
 	status = options_take_sources(argc, argv, &c->config, options);

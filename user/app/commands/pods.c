@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "app/query/ask.h"
+#include "app/query/say.h"
 #include "app/commands/commands.h"
 #include "app/commands/follow.h"
 #include "app/config/options.h"
@@ -141,14 +141,14 @@ struct podwatch {
 
 /* Asks once; *ret is an empty list. stop_fd ends the waiting (-ECANCELED), -1: nothing does.
  * -errno, with *ret_why filled. */
-static int podwatch_ask(const struct options *o, int stop_fd, struct podlist *ret,
-			struct control_why *ret_why)
+static int podwatch_query(const struct options *o, int stop_fd, struct podlist *ret,
+			  struct control_why *ret_why)
 {
 	struct control_answer answer = {};
 	char buffer[PATH_MAX];
-	int r = control_ask(control_socket_path(o->socket, buffer),
-			    &(struct control_request){.command = CONTROL_PODS}, ANSWER_MS, stop_fd,
-			    &answer, ret_why);
+	int r = control_query(control_socket_path(o->socket, buffer),
+			      &(struct control_request){.command = CONTROL_PODS}, ANSWER_MS,
+			      stop_fd, &answer, ret_why);
 
 	if (r >= 0) {
 		r = podlist_read(&answer, &o->filter, ret);
@@ -253,11 +253,11 @@ static int turn(struct podwatch *w, bool first)
 {
 	struct podlist now = {};
 	struct control_why why;
-	int r = podwatch_ask(w->options, w->stop_fd, &now, &why);
+	int r = podwatch_query(w->options, w->stop_fd, &now, &why);
 
 	if (r < 0) {
 		if (r != -ECANCELED && !w->silent)
-			ask_say("pods", w->options->socket, r, &why);
+			query_say("pods", w->options->socket, r, &why);
 		w->silent = true;
 		podlist_free(&now);
 		return first || r == -ECANCELED ? r : 0;
@@ -373,16 +373,16 @@ static int report_none(const struct options *o)
 	return in_vain;
 }
 
-static int ask_once(const struct options *o)
+static int query_once(const struct options *o)
 {
 	struct podlist pods = {};
 	struct control_why why;
 	int r, status = 1;
 
 	follow_release_signals();
-	r = podwatch_ask(o, -1, &pods, &why);
+	r = podwatch_query(o, -1, &pods, &why);
 	if (r < 0)
-		ask_say("pods", o->socket, r, &why);
+		query_say("pods", o->socket, r, &why);
 	else
 		status = pods.n ? print(o, &pods) : report_none(o);
 	podlist_free(&pods);
@@ -401,5 +401,5 @@ int cmd_pods(int argc, char **argv)
 	status = screen_check(&options, &pods_table);
 	if (status)
 		return status;
-	return options.watch ? podwatch_run(&options) : ask_once(&options);
+	return options.watch ? podwatch_run(&options) : query_once(&options);
 }

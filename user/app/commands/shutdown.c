@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/query/ask.h"
+#include "app/query/say.h"
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
@@ -99,17 +99,17 @@ static int print(const struct options *o, const struct control_answer *answer)
 	return 0;
 }
 
-static int ask(const struct options *o, const struct control_request *request)
+static int query(const struct options *o, const struct control_request *request)
 {
 	struct control_answer answer = {};
 	char buffer[PATH_MAX];
 	struct control_why why;
-	int r = control_ask(control_socket_path(o->socket, buffer), request, ANSWER_MS, -1, &answer,
-			    &why);
+	int r = control_query(control_socket_path(o->socket, buffer), request, ANSWER_MS, -1,
+			      &answer, &why);
 	int status = 1;
 
 	if (r < 0)
-		ask_say("shutdown", o->socket, r, &why);
+		query_say("shutdown", o->socket, r, &why);
 	else
 		status = print(o, &answer);
 	buf_free(&answer.text);
@@ -126,5 +126,5 @@ int cmd_shutdown(int argc, char **argv)
 		return status;
 	if (options.first < argc)
 		return say_usage("shutdown", "'%s' is one argument too many", argv[options.first]);
-	return read_request(&options, &request) ? ask(&options, &request) : 2;
+	return read_request(&options, &request) ? query(&options, &request) : 2;
 }

@@ -61,10 +61,10 @@ struct view {
 /* --- drawing ----------------------------------------------------------------------------------- */
 
 /* The answer of a daemon is drawn when it comes. */
-static void ask_stopping(struct view *v)
+static void query_stopping(struct view *v)
 {
 	if (v->stale)
-		monitor_ask_stopping(v->monitor);
+		monitor_query_stopping(v->monitor);
 	v->stale = false;
 }
 
@@ -114,7 +114,7 @@ static void draw_if_due(struct view *v)
 		v->postponed = true;
 		return;
 	}
-	ask_stopping(v);
+	query_stopping(v);
 	top_set_moment(v->top, clock_boot_ns(), clock_wall_offset_ns(), monitor_missed(v->monitor));
 	draw(v);
 	sd_event_source_set_time(v->tick, now_us + (v->top->live.all_stopping ? RUN_US : TICK_US));

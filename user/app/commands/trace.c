@@ -66,7 +66,7 @@ static void look_at(void *userdata, const struct engine_running *running)
 	struct wanted *w = userdata;
 
 	w->found |= filter_matches(&w->names, &subject);
-	w->unknown |= running->asking;
+	w->unknown |= running->unanswered;
 }
 
 static void look(void *userdata)

@@ -20,14 +20,14 @@
 
 /* --- the daemon -------------------------------------------------------------------------------- */
 
-static void ask(struct whynow *now)
+static void query(struct whynow *now)
 {
 	const struct control_request request = {.command = CONTROL_STOPPING};
 	struct control_why reason;
 	char buffer[PATH_MAX];
 
-	now->daemon = control_ask(control_socket_path(now->why->options->socket, buffer), &request,
-				  ANSWER_MS, -1, &now->answer, &reason) == 0;
+	now->daemon = control_query(control_socket_path(now->why->options->socket, buffer),
+				    &request, ANSWER_MS, -1, &now->answer, &reason) == 0;
 }
 
 /* The next stop that is under way, from *at on. */
@@ -60,7 +60,7 @@ void whynow_look(struct whynow *now, const struct why *why)
 	const struct audit_only only = {is_wanted, (void *)why, (pid_t)why->pid};
 
 	*now = (struct whynow){.why = why, .list = {.quiet = true, .trees = true, .only = &only}};
-	ask(now);
+	query(now);
 	now->look = audit_scan(why->options, 0, &now->list);
 	if (now->look >= 0)
 		now->look =

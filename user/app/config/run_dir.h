@@ -20,8 +20,8 @@ const char *statedir_path(const char *name, char buffer[static PATH_MAX]);
 
 #define CONTROL_SOCKET_NAME "control.sock"
 
-/* Where a client asks the daemon: given; else GRACED_CONTROL_SOCKET, if that is an absolute path;
- * else where the daemon makes its socket by default. */
+/* Where a client reaches the daemon: given; else GRACED_CONTROL_SOCKET, if that is an absolute
+ * path; else where the daemon makes its socket by default. */
 const char *control_socket_path(const char *given, char buffer[static PATH_MAX]);
 
 #endif

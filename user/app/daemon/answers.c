@@ -187,7 +187,7 @@ static uint64_t add_shutdown(const struct daemon *d, struct buf *out)
 struct running_lines {
 	struct buf *out;
 	struct record record;
-	uint64_t containers, in_pods, asking;
+	uint64_t containers, in_pods, unanswered;
 };
 
 static void begin_record(const struct daemon *d, enum record_type type, char node[static 256],
@@ -206,9 +206,9 @@ static void add_container(void *userdata, const struct engine_running *running)
 	struct running_lines *t = userdata;
 
 	t->in_pods += running->pod.known;
-	t->asking += running->asking;
+	t->unanswered += running->unanswered;
 	t->containers++;
-	if (!t->out || running->asking)
+	if (!t->out || running->unanswered)
 		return;
 	t->record.empty.pod = running->pod;
 	t->record.empty.container = running->container;
@@ -269,7 +269,7 @@ struct stop_lines {
 	struct buf *out;
 	struct record record;
 	uint64_t lines;
-	bool brief; /* without processes, for what asks again and again */
+	bool brief; /* without processes, for what queries again and again */
 };
 
 static void add_stop(void *userdata, const struct record_stop *stop)
@@ -371,8 +371,8 @@ static int answer(void *userdata, const struct control_request *request, struct 
 		break;
 	case CONTROL_CONTAINERS:
 		add_containers(d, &running);
-		control_add_asking(out, running.asking);
-		*ret_lines = running.containers - running.asking + 1;
+		control_add_querying(out, running.unanswered);
+		*ret_lines = running.containers - running.unanswered + 1;
 		return 0;
 	case CONTROL_STOPPING:
 		*ret_lines = add_stops(d, false, out);

@@ -321,7 +321,7 @@ static void notify_ready(void *userdata)
 	struct daemon *d = userdata;
 	int r;
 
-	/* The start itself is not over: it asks again whether there is anything to wait for. */
+	/* The start itself is not over: it checks again whether there is anything to wait for. */
 	if (!d->ready)
 		return;
 	log_info("ready: %u BPF programs attached", kern_attached(monitor_kern(d->monitor)));

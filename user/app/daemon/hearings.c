@@ -36,7 +36,7 @@ static bool is_wanted(const struct engine_running *running)
 {
 	enum record_container_kind kind = running->container.kind;
 
-	return !running->asking && !running->guessed &&
+	return !running->unanswered && !running->guessed &&
 	       (kind == CONTAINER_KIND_CONTAINER || kind == CONTAINER_KIND_SERVICE);
 }
 

@@ -247,7 +247,7 @@ static void on_up(void *userdata)
 	in->up = in->was_up = true;
 	in->away = false;
 	feed_event(in, SHUTDOWN_EV_LOGIND_UP);
-	logind_ask_limit(in->logind);
+	logind_query_limit(in->logind);
 	schedule_up(in->schedule);
 }
 
@@ -578,7 +578,7 @@ void inhibitor_turn(struct inhibitor *in, bool idle)
 
 void inhibitor_look(struct inhibitor *in)
 {
-	logind_ask_limit(in->logind);
+	logind_query_limit(in->logind);
 }
 
 /* --- metrics: whether a shutdown that came now would be seen through --------------------------- */

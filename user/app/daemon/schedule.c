@@ -189,7 +189,7 @@ void schedule_reloaded(struct schedule *s, const char *error)
 			"cannot reload logind: %s; its InhibitDelayMaxSec changes when it is reloaded",
 			error);
 	else
-		logind_ask_limit(s->logind);
+		logind_query_limit(s->logind);
 }
 
 bool schedule_get_delay(const struct schedule *s, struct delaykeep_state *ret)

@@ -70,16 +70,16 @@ struct look {
 	uint64_t now_ns;
 	int64_t wall_ns;
 	bool again; /* names are queried again */
-	struct effect ask[AGAIN_MAX];
-	size_t n_ask;
+	struct effect query[AGAIN_MAX];
+	size_t n_queries;
 };
 
 static void add_query(struct look *look, const struct engine_running *running)
 {
-	if (!look->again || !running->unnamed || look->n_ask == AGAIN_MAX ||
+	if (!look->again || !running->unnamed || look->n_queries == AGAIN_MAX ||
 	    look->now_ns > running->start_ns + AGAIN_FOR_NS)
 		return;
-	lookup_effect_of(running, &look->ask[look->n_ask++]);
+	lookup_effect_of(running, &look->query[look->n_queries++]);
 }
 
 /* ... although a source may yet provide its names. */
@@ -97,7 +97,7 @@ static void seen(void *userdata, const struct engine_running *running)
 
 	add_query(look, running);
 	/* Half of its names would make series that nothing is ever counted in. */
-	if (running->asking || is_nameless(running))
+	if (running->unanswered || is_nameless(running))
 		return;
 	series_seen(look->tally->series, &running->pod, &running->container, look->now_ns,
 		    look->wall_ns);
@@ -117,8 +117,8 @@ void tally_look(struct tally *t, struct monitor *m, const struct hearings *heari
 		t->asked_ns = look.now_ns;
 	series_hears_begin(t->series);
 	engine_each_container(monitor_engine(m), seen, &look);
-	for (size_t i = 0; i < look.n_ask; i++)
-		lookup_again(monitor_lookup(m), &look.ask[i]);
+	for (size_t i = 0; i < look.n_queries; i++)
+		lookup_again(monitor_lookup(m), &look.query[i]);
 }
 
 void tally_age(struct tally *t)

@@ -39,7 +39,7 @@ struct lookup {
 	char kubelet_where[256]; /* where it was queried last, as it was logged; "" */
 };
 
-/* result: META_ABSENT where no source was there to ask, too. */
+/* result: META_ABSENT where no source was there to query, too. */
 static void feed_last(struct lookup *l, const struct pending *query, enum meta_result result)
 {
 	struct obs obs;
@@ -402,7 +402,7 @@ void lookup_effect_of(const struct engine_running *running, struct effect *ret)
 }
 
 struct owed {
-	struct effect ask[OWED_MAX];
+	struct effect query[OWED_MAX];
 	size_t n;
 };
 
@@ -411,7 +411,7 @@ static void add_owed(void *userdata, const struct engine_running *running)
 	struct owed *owed = userdata;
 
 	if (running->lapse & LAPSE_SHED && owed->n < OWED_MAX)
-		lookup_effect_of(running, &owed->ask[owed->n++]);
+		lookup_effect_of(running, &owed->query[owed->n++]);
 }
 
 void lookup_make_up(struct lookup *l)
@@ -423,7 +423,7 @@ void lookup_make_up(struct lookup *l)
 	engine_each_container(feed_engine(l->feed), add_owed, &owed);
 	l->owes = owed.n == OWED_MAX;
 	for (size_t i = 0; i < owed.n; i++)
-		lookup_again(l, &owed.ask[i]);
+		lookup_again(l, &owed.query[i]);
 }
 
 int lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop)

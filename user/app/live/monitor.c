@@ -779,10 +779,10 @@ void monitor_each_container(const struct monitor *m, engine_container_fn fn, voi
 		engine_each_container(monitor_engine(m), fn, userdata);
 }
 
-void monitor_ask_stopping(struct monitor *m)
+void monitor_query_stopping(struct monitor *m)
 {
 	if (m->relay) {
-		relay_ask_stopping(m->relay);
+		relay_query_stopping(m->relay);
 		return;
 	}
 	engine_each_stopping(monitor_engine(m), on_stopping, m);

@@ -31,7 +31,7 @@ struct monitor_hooks {
 	/* An observation, before the engine takes it. */
 	void (*observe)(void *userdata, const struct obs *obs);
 	void (*record)(void *userdata, const struct record *record);
-	/* Answers monitor_ask_stopping(): each stop that is under way, then NULL. */
+	/* Answers monitor_query_stopping(): each stop that is under way, then NULL. */
 	void (*stopping)(void *userdata, const struct record_stop *stop);
 	/* What the engine wants done in a shutdown of the node. */
 	void (*shutdown)(void *userdata, const struct effect *effect);
@@ -74,7 +74,7 @@ struct engine *monitor_engine(const struct monitor *m);
 void monitor_each_container(const struct monitor *m, engine_container_fn fn, void *userdata);
 /* The hook receives which stops are under way: at once, or later where a daemon is followed, which
  * is not waited for. Its records say then how many events it lost, too. */
-void monitor_ask_stopping(struct monitor *m);
+void monitor_query_stopping(struct monitor *m);
 /* How many records of the daemon that is followed did not arrive. */
 uint64_t monitor_missed(const struct monitor *m);
 /* The totals of events that the kernel half lost, as they were read last. */

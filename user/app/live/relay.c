@@ -306,13 +306,13 @@ int relay_pause(struct relay *relay, bool paused)
 /* One line may stand for several whose names are not known yet. */
 static void take_container(const char *line, size_t len, engine_container_fn fn, void *userdata)
 {
-	struct engine_running running = {.asking = control_read_asking(line, len) > 0};
+	struct engine_running running = {.unanswered = control_read_querying(line, len) > 0};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct record record;
 
-	if (running.asking)
+	if (running.unanswered)
 		fn(userdata, &running);
-	if (running.asking || record_read(line, len, 1u << RECORD_EMPTY, &arena, &record) < 0)
+	if (running.unanswered || record_read(line, len, 1u << RECORD_EMPTY, &arena, &record) < 0)
 		return;
 	running.pod = record.empty.pod;
 	running.container = record.empty.container;
@@ -327,16 +327,16 @@ void relay_each_container(struct relay *relay, engine_container_fn fn, void *use
 	char buffer[PATH_MAX];
 	const char *newline;
 
-	if (control_ask(path_of(relay->config.options, buffer), &request, QUICK_MS, -1, &answer,
-			&why) < 0)
-		fn(userdata, &(struct engine_running){.asking = true});
+	if (control_query(path_of(relay->config.options, buffer), &request, QUICK_MS, -1, &answer,
+			  &why) < 0)
+		fn(userdata, &(struct engine_running){.unanswered = true});
 	for (const char *at = buf_str(&answer.text); (newline = strchr(at, '\n')); at = newline + 1)
 		take_container(at, (size_t)(newline - at), fn, userdata);
 	buf_free(&answer.text);
 }
 
 /* A question that finds no room on its way was not sent: the next call tries again. */
-void relay_ask_stopping(struct relay *relay)
+void relay_query_stopping(struct relay *relay)
 {
 	const struct control_request request = {.command = CONTROL_STOPPING};
 	_cleanup_(buf_free) struct buf line = {};

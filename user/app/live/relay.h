@@ -22,7 +22,7 @@ struct relay_config {
 	const struct options *options; /* borrowed */
 	bool signals;		       /* records of signals are wanted, too */
 	relay_fn record;
-	/* Answers relay_ask_stopping(): each stop that is under way, then NULL. */
+	/* Answers relay_query_stopping(): each stop that is under way, then NULL. */
 	engine_stop_fn stopping;
 	/* The daemon has ended, or what it sends is not understood. Logged. */
 	void (*ended)(void *userdata);
@@ -54,7 +54,7 @@ void relay_each_container(struct relay *relay, engine_container_fn fn, void *use
 
 /* Asks which stops are under way, and how many events the daemon lost, which a record says; waits
  * for nothing. A no-op until the answer to the last call is whole. */
-void relay_ask_stopping(struct relay *relay);
+void relay_query_stopping(struct relay *relay);
 
 /* How many records were not received or not understood. */
 uint64_t relay_missed(const struct relay *relay);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources of metadata say now, for a command that asks once and ends. */
+/* What the sources of metadata say now, for a command that queries once and ends. */
 #ifndef APP_QUERY_DESCRIBE_H
 #define APP_QUERY_DESCRIBE_H
 

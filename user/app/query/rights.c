@@ -42,7 +42,7 @@ static void on_answer(void *userdata, const struct apiwriter_result *result)
 					 : "its answer is no SelfSubjectAccessReview");
 }
 
-static int ask(struct apiwriter *writer, struct question *q, uint64_t until_ns)
+static int query(struct apiwriter *writer, struct question *q, uint64_t until_ns)
 {
 	_cleanup_(buf_free) struct buf body = {};
 	struct apiwriter_request request = {
@@ -73,8 +73,8 @@ static int ask(struct apiwriter *writer, struct question *q, uint64_t until_ns)
 	return apiwriter_add(writer, &request);
 }
 
-static int ask_all(sd_event *event, struct apiwriter *writer, struct right *rights, size_t n,
-		   char *why)
+static int query_all(sd_event *event, struct apiwriter *writer, struct right *rights, size_t n,
+		     char *why)
 {
 	uint64_t until_ns = clock_boot_ns() + PATIENCE_NS;
 	struct question questions[RIGHTS_MAX];
@@ -82,15 +82,15 @@ static int ask_all(sd_event *event, struct apiwriter *writer, struct right *righ
 
 	for (size_t i = 0; r >= 0 && i < n && i < RIGHTS_MAX; i++) {
 		questions[i] = (struct question){&rights[i], why};
-		r = ask(writer, &questions[i], until_ns);
+		r = query(writer, &questions[i], until_ns);
 	}
 	while (r >= 0 && !apiwriter_is_idle(writer))
 		r = sd_event_run(event, TURN_US);
 	return r;
 }
 
-void rights_ask(const struct options *options, struct right *rights, size_t n,
-		char ret_why[static RIGHTS_WHY_MAX])
+void rights_query(const struct options *options, struct right *rights, size_t n,
+		  char ret_why[static RIGHTS_WHY_MAX])
 {
 	char node[OPTIONS_NODE_SIZE];
 	struct podsrc_kubelet_options peer = options_of_lister(options, META_API, node);
@@ -115,7 +115,7 @@ void rights_ask(const struct options *options, struct right *rights, size_t n,
 		r = apiwriter_new(event, fetch, &(struct apiwriter_options){.peer = &peer}, &writer,
 				  &why);
 	if (r >= 0)
-		r = ask_all(event, writer, rights, n, ret_why);
+		r = query_all(event, writer, rights, n, ret_why);
 	if (r < 0)
 		snprintf(ret_why, RIGHTS_WHY_MAX, "%s",
 			 lacks.text[0] ? lacks.text

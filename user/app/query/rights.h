@@ -12,7 +12,7 @@ enum rights_answer { RIGHTS_NOT_KNOWN, RIGHTS_ALLOWED, RIGHTS_DENIED };
 
 struct right {
 	const char *verb, *group, *resource, *subresource; /* group "": the core API's */
-	enum rights_answer answer;			   /* set by rights_ask() */
+	enum rights_answer answer;			   /* set by rights_query() */
 };
 
 #define RIGHTS_MAX     8
@@ -21,7 +21,7 @@ struct right {
 /* Asks for n rights (RIGHTS_MAX at most) at once, for 3 s at most. ret_why: why one is not known,
  * without a full stop;
  * "" where all are. */
-void rights_ask(const struct options *options, struct right *rights, size_t n,
-		char ret_why[static RIGHTS_WHY_MAX]);
+void rights_query(const struct options *options, struct right *rights, size_t n,
+		  char ret_why[static RIGHTS_WHY_MAX]);
 
 #endif

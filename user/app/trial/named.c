@@ -35,7 +35,7 @@ struct target {
 	struct filter by_pod, by_container; /* which containers have it */
 	/* What one look has found: containers called exactly so, and by its beginning. */
 	unsigned int exact, others;
-	bool asking; /* the names of some are not known yet */
+	bool unanswered; /* the names of some are not known yet */
 	/* Which one it is. */
 	char key[META_NAME_MAX]; /* its id, or the unit's name */
 	enum record_container_kind kind;
@@ -288,7 +288,7 @@ static void look_at(void *userdata, const struct engine_running *running)
 	for (size_t i = 0; i < run->n; i++) {
 		struct target *t = run->targets + i;
 
-		t->asking |= running->asking;
+		t->unanswered |= running->unanswered;
 		if (!t->found && !t->done && running->container.kind != CONTAINER_KIND_SANDBOX &&
 		    (filter_matches(&t->by_pod, &subject) ||
 		     filter_matches(&t->by_container, &subject)))
@@ -301,7 +301,7 @@ static void settle(struct target *t, bool last)
 {
 	unsigned int n = t->exact ?: t->others;
 
-	if (t->found || t->done || (!last && (t->asking || !n)))
+	if (t->found || t->done || (!last && (t->unanswered || !n)))
 		return;
 	if (n != 1) {
 		end_in_vain(t,
@@ -329,7 +329,7 @@ static void look(void *userdata)
 	run->next_ns = now_ns + LOOK_NS;
 	for (size_t i = 0; i < run->n; i++) {
 		run->targets[i].exact = run->targets[i].others = 0;
-		run->targets[i].asking = false;
+		run->targets[i].unanswered = false;
 	}
 	monitor_each_container(run->monitor, look_at, run);
 	for (size_t i = 0; i < run->n; i++)

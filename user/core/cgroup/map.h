@@ -47,7 +47,7 @@ struct pod {
 	char uid[CGPATH_UID_LEN + 1];
 	enum cgpath_qos qos;
 	bool is_static;
-	unsigned asks;	   /* questions to a source that have no answer yet */
+	unsigned queries;  /* queries of a source that have no answer yet */
 	uint64_t asked_ns; /* of the last one */
 	/* enum names_lapse, of the last answer about it, and about a container in it. */
 	uint8_t lapse, names_lapse;
@@ -57,12 +57,12 @@ struct pod {
 
 enum names_state {
 	NAMES_UNASKED,
-	NAMES_ASKED,
+	NAMES_QUERIED,
 	NAMES_KNOWN,
 	NAMES_ABSENT, /* the source does not know it (yet) */
 };
 
-/* Whose units a cgroup is in: core/stop/sender asks its path once and notes it here. */
+/* Whose units a cgroup is in: core/stop/sender reads its path once and notes it here. */
 enum cgnode_units {
 	UNITS_ASKED = 1 << 0,
 	UNITS_RUNTIME = 1 << 1,

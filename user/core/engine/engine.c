@@ -378,9 +378,9 @@ static void pod_answered(struct engine *e, const struct obs_names *n)
 
 	if (!pod)
 		return;
-	pod->asks -= pod->asks > 0;
+	pod->queries -= pod->queries > 0;
 	/* A question that is overtaken by a newer one ends without an answer. */
-	if (!pod->asks) {
+	if (!pod->queries) {
 		pod->lapse = names_lapse_of(n);
 		pod->answered = true;
 	}
@@ -628,7 +628,7 @@ void engine_each_container(const struct engine *e, engine_container_fn fn, void 
 		running.guessed = node->stop->guessed;
 		running.stopping = node->stop->state != STOP_RUNNING;
 		running.stop_signal = names_stop_signal(&e->names, node);
-		running.asking = names_is_asking(&e->names, node);
+		running.unanswered = names_is_querying(&e->names, node);
 		running.unnamed = node->names == NAMES_ABSENT;
 		subject_pod(&e->names, node, &running.pod);
 		subject_container(&e->names, node, &running.container);

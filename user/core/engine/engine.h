@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine: one observation in, effects out. It holds every decision about stops and never
- * looks at the world: it asks by an effect, and a later observation answers.
+ * looks at the world: it queries by an effect, and a later observation answers.
  */
 #ifndef CORE_ENGINE_ENGINE_H
 #define CORE_ENGINE_ENGINE_H
@@ -81,9 +81,10 @@ struct engine_running {
 	bool guessed;	      /* it may be another process */
 	bool stopping;	      /* engine_each_stopping() has it, too */
 	uint32_t stop_signal; /* as a source provides it; 0: unknown */
-	bool asking; /* a source has been queried for its names or its pod's, and has not answered */
-	bool unnamed;	/* ... and none had the name of the container */
-	uint32_t lapse; /* enum names_lapse: why names that there may be are not known */
+	bool unanswered;      /* a source has been queried for its names or its pod's, and has not
+				 answered */
+	bool unnamed;	      /* ... and none had the name of the container */
+	uint32_t lapse;	      /* enum names_lapse: why names that there may be are not known */
 	struct record_pod pod;
 	struct record_container container;
 };

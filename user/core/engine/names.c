@@ -117,27 +117,27 @@ static bool can_name(const struct names *names, const struct cgnode *node)
 	return names_has_source(names, META_CRI) || names_has_source(names, META_DOCKER);
 }
 
-static bool is_asking(const struct names *names, const struct cgnode *node)
+static bool is_querying(const struct names *names, const struct cgnode *node)
 {
-	return node->names == NAMES_ASKED && names->out->now_ns < node->asked_ns + ASK_NS;
+	return node->names == NAMES_QUERIED && names->out->now_ns < node->asked_ns + ASK_NS;
 }
 
-bool names_is_asking(const struct names *names, const struct cgnode *node)
+bool names_is_querying(const struct names *names, const struct cgnode *node)
 {
 	const struct pod *pod = node->pod;
 
-	return is_asking(names, node) ||
-	       (pod && pod->asks && names->out->now_ns < pod->asked_ns + ASK_NS);
+	return is_querying(names, node) ||
+	       (pod && pod->queries && names->out->now_ns < pod->asked_ns + ASK_NS);
 }
 
 static uint32_t lapse_of(const struct cgnode *node)
 {
-	return node->lapse | (node->names == NAMES_ASKED ? LAPSE_LATE : 0u);
+	return node->lapse | (node->names == NAMES_QUERIED ? LAPSE_LATE : 0u);
 }
 
 uint32_t names_lapse_of_spec(const struct pod *pod)
 {
-	return pod->lapse | (pod->asks && !pod->answered ? LAPSE_LATE : 0u);
+	return pod->lapse | (pod->queries && !pod->answered ? LAPSE_LATE : 0u);
 }
 
 uint8_t names_lapse_of(const struct obs_names *answer)
@@ -151,7 +151,7 @@ uint32_t names_lapse_of_pod(const struct pod *pod)
 	const struct cgnode *node;
 
 	LIST_FOREACH(node, &pod->nodes, in_pod)
-		lapse |= node->names == NAMES_ASKED ? LAPSE_LATE : 0u;
+		lapse |= node->names == NAMES_QUERIED ? LAPSE_LATE : 0u;
 	return lapse;
 }
 
@@ -210,32 +210,32 @@ static void take_split(struct names *names, const struct cgnode *node)
 	names_take_container(names, &meta, names->out->now_ns);
 }
 
-void names_ask(struct names *names, struct cgnode *node)
+void names_query(struct names *names, struct cgnode *node)
 {
-	struct effect ask = {.type = EFFECT_FIND_NAMES, .id = node->id, .kind = node->kind};
+	struct effect query = {.type = EFFECT_FIND_NAMES, .id = node->id, .kind = node->kind};
 	const struct podtab_pod *pod;
 
-	if (node->names == NAMES_KNOWN || is_asking(names, node) || !can_name(names, node))
+	if (node->names == NAMES_KNOWN || is_querying(names, node) || !can_name(names, node))
 		return;
 	if (is_settled(names_container(names, node))) {
 		node->names = NAMES_KNOWN;
 		return;
 	}
 	take_split(names, node);
-	node->names = NAMES_ASKED;
+	node->names = NAMES_QUERIED;
 	node->asked_ns = names->out->now_ns;
-	ask.runtime = node->ident.runtime;
-	ask.user = node->user;
+	query.runtime = node->ident.runtime;
+	query.user = node->user;
 	if (node->pod)
-		strcpy(ask.pod_uid, node->pod->uid);
-	strcpy(ask.container_id, node->ident.container_id);
-	output_effect(names->out, &ask);
+		strcpy(query.pod_uid, node->pod->uid);
+	strcpy(query.container_id, node->ident.container_id);
+	output_effect(names->out, &query);
 	pod = names_pod(names, node);
 	if (!pod || !(pod->known & META_POD_GRACE))
-		names_ask_pod(names, node->pod, names->out->now_ns);
+		names_query_pod(names, node->pod, names->out->now_ns);
 }
 
-void names_ask_beside(struct names *names, const struct cgnode *node)
+void names_query_beside(struct names *names, const struct cgnode *node)
 {
 	struct cgnode *other;
 
@@ -243,47 +243,47 @@ void names_ask_beside(struct names *names, const struct cgnode *node)
 		return;
 	LIST_FOREACH(other, &node->pod->nodes, in_pod)
 		if (other->names == NAMES_ABSENT && !other->removed && cgnode_is_container(other))
-			names_ask(names, other);
+			names_query(names, other);
 }
 
-void names_ask_unit(struct names *names, struct cgnode *node)
+void names_query_unit(struct names *names, struct cgnode *node)
 {
-	if (node->kind != GRACED_WATCH_SERVICE || is_asking(names, node))
+	if (node->kind != GRACED_WATCH_SERVICE || is_querying(names, node))
 		return;
 	node->names = NAMES_UNASKED;
-	names_ask(names, node);
+	names_query(names, node);
 }
 
-void names_ask_pod(struct names *names, struct pod *pod, uint64_t since_ns)
+void names_query_pod(struct names *names, struct pod *pod, uint64_t since_ns)
 {
-	struct effect ask = {.type = EFFECT_FIND_POD};
+	struct effect query = {.type = EFFECT_FIND_POD};
 
 	if (!pod || !names_has_source(names, meta_lister(names->sources, pod->is_static)))
 		return;
 	if (names->out->now_ns >= pod->asked_ns + ASK_NS)
-		pod->asks = 0;
+		pod->queries = 0;
 	/* An answer to an older question does not say how the pod was then. */
-	if (pod->asks && pod->asked_ns >= since_ns)
+	if (pod->queries && pod->asked_ns >= since_ns)
 		return;
-	pod->asks++;
+	pod->queries++;
 	pod->asked_ns = names->out->now_ns;
-	strcpy(ask.pod_uid, pod->uid);
-	output_effect(names->out, &ask);
+	strcpy(query.pod_uid, pod->uid);
+	output_effect(names->out, &query);
 }
 
-bool names_ask_status(struct names *names, const char *uid, enum meta_source source)
+bool names_query_status(struct names *names, const char *uid, enum meta_source source)
 {
-	struct effect ask = {.type = EFFECT_FIND_POD};
+	struct effect query = {.type = EFFECT_FIND_POD};
 	struct pod *pod = cgmap_pod(names->map, uid);
 
 	if (!names_has_source(names, source))
 		return false;
 	if (pod) {
-		pod->asks++;
+		pod->queries++;
 		pod->asked_ns = names->out->now_ns;
 	}
-	strcpy(ask.pod_uid, uid);
-	output_effect(names->out, &ask);
+	strcpy(query.pod_uid, uid);
+	output_effect(names->out, &query);
 	return true;
 }
 
@@ -293,15 +293,15 @@ static bool has_exit(const struct names *names, const struct cgnode *node)
 	       names_has_source(names, META_CRI);
 }
 
-bool names_ask_exit(struct names *names, const struct cgnode *node)
+bool names_query_exit(struct names *names, const struct cgnode *node)
 {
-	struct effect ask = {.type = EFFECT_FIND_EXIT};
+	struct effect query = {.type = EFFECT_FIND_EXIT};
 
 	if (!has_exit(names, node))
 		return false;
-	ask.id = node->id;
-	strcpy(ask.container_id, node->ident.container_id);
-	output_effect(names->out, &ask);
+	query.id = node->id;
+	strcpy(query.container_id, node->ident.container_id);
+	output_effect(names->out, &query);
 	return true;
 }
 
@@ -328,15 +328,15 @@ static bool may_be_task(const char *path)
 	return !strchr(slash + 1, '/') && !memchr(path, '.', (size_t)(slash - path));
 }
 
-bool names_ask_identity(struct names *names, const struct cgnode *node, uint32_t taken_for)
+bool names_query_identity(struct names *names, const struct cgnode *node, uint32_t taken_for)
 {
-	struct effect ask = {.type = EFFECT_IDENTIFY, .id = node->id, .kind = taken_for};
+	struct effect query = {.type = EFFECT_IDENTIFY, .id = node->id, .kind = taken_for};
 
 	if (!names_has_source(names, META_CONTAINERD) || !node->path ||
 	    node->kind != GRACED_WATCH_BRANCH || node->trust != CGTRUST_PODS ||
 	    node->ident.kind != CGPATH_NONE || !may_be_task(node->path))
 		return false;
-	output_effect(names->out, &ask);
+	output_effect(names->out, &query);
 	return true;
 }
 

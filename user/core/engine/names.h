@@ -42,9 +42,9 @@ static inline bool names_has_source(const struct names *names, enum meta_source 
 }
 
 /* Asks for the names of node's container unless they are known. */
-void names_ask(struct names *names, struct cgnode *node);
+void names_query(struct names *names, struct cgnode *node);
 /* Whether a source has been queried about node or its pod, and has yet to answer. */
-bool names_is_asking(const struct names *names, const struct cgnode *node);
+bool names_is_querying(const struct names *names, const struct cgnode *node);
 /*
  * Why names of node or what its pod's spec says are missing, although a source could provide them:
  * bits of enum names_lapse, 0 where nothing is missing, or each source has answered. A sandbox
@@ -64,18 +64,18 @@ uint32_t names_gaps(uint32_t lapse);
 void names_listed(struct names *names, enum meta_source source, uint64_t asked_ns);
 /* Asks for those in its pod that no source knew: a runtime lists a sandbox once it is ready, as it
  * is when a container begins beside it. */
-void names_ask_beside(struct names *names, const struct cgnode *node);
+void names_query_beside(struct names *names, const struct cgnode *node);
 /* Asks again what the unit of a service says. */
-void names_ask_unit(struct names *names, struct cgnode *node);
+void names_query_unit(struct names *names, struct cgnode *node);
 /* Asks what a pod is about to do, unless that was asked since then. Nothing for NULL. */
-void names_ask_pod(struct names *names, struct pod *pod, uint64_t since_ns);
+void names_query_pod(struct names *names, struct pod *pod, uint64_t since_ns);
 /* Asks source for the status of a pod, whose cgroups may be gone. False: it is not asked. */
-bool names_ask_status(struct names *names, const char *uid, enum meta_source source);
+bool names_query_status(struct names *names, const char *uid, enum meta_source source);
 /* Asks the runtime how a container exited. False: no source could say. */
-bool names_ask_exit(struct names *names, const struct cgnode *node);
+bool names_query_exit(struct names *names, const struct cgnode *node);
 /* Asks whether a branch is a container that does not look like one; taken_for is what the kernel
- * half takes it for, 0: for a branch. False: there is nothing to ask. */
-bool names_ask_identity(struct names *names, const struct cgnode *node, uint32_t taken_for);
+ * half takes it for, 0: for a branch. False: there is nothing to query. */
+bool names_query_identity(struct names *names, const struct cgnode *node, uint32_t taken_for);
 
 /* Take what a source provides; 0, or why podtab did not. */
 int names_take_pod(struct names *names, const struct meta_pod *meta, uint64_t at_ns);

@@ -239,7 +239,7 @@ static bool awaits_name(const struct pods *pods, const struct epod *p)
 	if (!pod || (meta && meta->name))
 		return false;
 	LIST_FOREACH(node, &pod->nodes, in_pod)
-		if (node->names == NAMES_ASKED)
+		if (node->names == NAMES_QUERIED)
 			return true;
 	return false;
 }

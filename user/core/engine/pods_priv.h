@@ -41,7 +41,7 @@ void truth_signalled(struct pods *pods, struct epod *p, const struct cgnode *nod
 void truth_check(struct pods *pods, struct epod *p, uint64_t at_ns);
 /* The verdict on a container has the gap events-lost. */
 void truth_lost(struct pods *pods, struct epod *p);
-/* The pod has ended: asks until when it is reported as Ready. */
+/* The pod has ended: queries until when it is reported as Ready. */
 void truth_ended(struct pods *pods, const struct epod *p);
 /* The pod is followed no longer. */
 void truth_leave(struct pods *pods, struct epod *p);

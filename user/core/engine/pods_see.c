@@ -105,7 +105,7 @@ static void await_reason(struct pods *pods, struct epod *p, struct cgnode *node)
 	p->over = true;
 	if (p->listed &&
 	    deadline_set(&pods->unexplained, &p->unexplained, pods->out->now_ns + REASON_NS) == 0)
-		names_ask_pod(pods->names, node->pod, pods->out->now_ns);
+		names_query_pod(pods->names, node->pod, pods->out->now_ns);
 	else
 		pods_end_unexplained(pods, p);
 }
@@ -126,7 +126,7 @@ static void follow(struct pods *pods, const struct cgnode *node)
 		pods_restart(pods, p);
 		p = followed(pods, node);
 		if (p && !p->listed)
-			names_ask_pod(pods->names, node->pod, pods->out->now_ns);
+			names_query_pod(pods->names, node->pod, pods->out->now_ns);
 		return;
 	}
 	if (p->life.stage != POD_STAGE_NONE) {

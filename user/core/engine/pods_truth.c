@@ -255,7 +255,7 @@ static bool is_confirmed(struct pods *pods, const struct epod *p, enum discrepan
 
 	if (kind != DISCREPANCY_OBJECT_GONE || pods->list_ns[source] >= due_ns)
 		return true;
-	names_ask_pod(pods->names, pods_cgroups(pods, p), due_ns);
+	names_query_pod(pods->names, pods_cgroups(pods, p), due_ns);
 	return false;
 }
 
@@ -302,7 +302,7 @@ static uint64_t follow_ready(struct pods *pods, struct epod *p)
 		return 0;
 	if (pods->out->now_ns < p->truth.list_ns + READY_AGAIN_NS)
 		return p->truth.list_ns + READY_AGAIN_NS;
-	names_ask_pod(pods->names, pod, 0);
+	names_query_pod(pods->names, pod, 0);
 	return pods->out->now_ns + READY_AGAIN_NS;
 }
 
@@ -325,7 +325,7 @@ void truth_check(struct pods *pods, struct epod *p, uint64_t at_ns)
 void truth_ended(struct pods *pods, const struct epod *p)
 {
 	if (truth_ready_since(p))
-		names_ask_pod(pods->names, pods_cgroups(pods, p), pods->out->now_ns);
+		names_query_pod(pods->names, pods_cgroups(pods, p), pods->out->now_ns);
 }
 
 void truth_leave(struct pods *pods, struct epod *p)

@@ -318,10 +318,10 @@ bool resume_takes(struct checkpoint *c, const struct obs *obs, int *ret)
 
 /* --- what is missing ------------------------------------------------------------------------ */
 
-static void ask_name(struct checkpoint *c, struct cgnode *node)
+static void query_name(struct checkpoint *c, struct cgnode *node)
 {
 	if (!podtab_is_named(names_container(c->names, node)))
-		names_ask(c->names, node);
+		names_query(c->names, node);
 }
 
 /* True: its verdict still waits, and the stop is freed once that is reported. */
@@ -334,7 +334,7 @@ static bool end_stop(struct checkpoint *c, struct stop *stop)
 	if (stop->state == STOP_IDLE && stop->init_unseen)
 		stops_begin_unseen(c->stops, stop, c->out->now_ns);
 	if (stop->state != STOP_IDLE)
-		ask_name(c, stop->node);
+		query_name(c, stop->node);
 	return !stops_gone(c->stops, stop);
 }
 
@@ -357,7 +357,7 @@ static void settle_missing(struct checkpoint *c, struct stop *stop)
 	stop->probed = true;
 	if (stop->init.pid)
 		output_effect(c->out, &probe);
-	names_ask_exit(c->names, stop->node);
+	names_query_exit(c->names, stop->node);
 	stops_wake(c->stops, stop, c->out->now_ns + STOPS_WAIT_NS);
 }
 

@@ -249,7 +249,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 
 	c->pod_uid = node->pod->uid;
 	c->kind = kind_of(s, node);
-	c->asking = c->kind == SHUTDOWN_KIND_UNKNOWN && node->names == NAMES_ASKED;
+	c->unanswered = c->kind == SHUTDOWN_KIND_UNKNOWN && node->names == NAMES_QUERIED;
 	c->hook = has_hook(s, node);
 	c->ending_ns = p ? p->terminating_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
@@ -394,7 +394,7 @@ void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node)
 	own = is_own(s, node);
 	rule = own ? NULL : rule_of(s, node);
 	*c = observed(s, node);
-	c->asking = !own && node->names == NAMES_ASKED && lacks_labels(s, node);
+	c->unanswered = !own && node->names == NAMES_QUERIED && lacks_labels(s, node);
 	c->kind = rule ? SHUTDOWN_KIND_CONTAINER : SHUTDOWN_KIND_OUTSIDE;
 	c->outside = true;
 	c->group = rule ? group_by(s, rule) : 0;
@@ -414,7 +414,7 @@ void shutdowns_note_all_outside(struct shutdowns *s)
 			continue;
 		if (lacks_labels(s, node)) {
 			node->names = NAMES_UNASKED;
-			names_ask(s->names, node);
+			names_query(s->names, node);
 		}
 		shutdowns_note_outside(s, node);
 	}

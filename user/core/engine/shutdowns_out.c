@@ -92,14 +92,14 @@ static enum meta_source source_of(const struct shutdowns *s, const char *uid)
 	return meta_lister(s->names->sources, p ? p->is_static : meta_is_static_uid(uid));
 }
 
-static void ask_status(struct shutdowns *s, const char *uid)
+static void query_status(struct shutdowns *s, const char *uid)
 {
 	enum meta_source source = source_of(s, uid);
 	struct shutdowns_question *q = &s->questions[source];
 
 	if (strlen(uid) >= sizeof(q->uid) || (q->uid[0] && s->out->now_ns < q->at_ns + LOST_NS))
 		return;
-	if (!names_ask_status(s->names, uid, source))
+	if (!names_query_status(s->names, uid, source))
 		return;
 	strcpy(q->uid, uid);
 	q->at_ns = s->out->now_ns;
@@ -166,7 +166,7 @@ void shutdowns_take_effect(void *userdata, const struct effect *effect)
 	else if (effect->type == EFFECT_REPORT)
 		report(s, effect->step);
 	else if (effect->type == EFFECT_FIND_POD)
-		ask_status(s, effect->pod_uid);
+		query_status(s, effect->pod_uid);
 	else if (effect->type == EFFECT_STOP_SANDBOX)
 		stop_sandbox(s, effect);
 	else

@@ -209,7 +209,7 @@ int stops_cgroup_known(struct stops *stops, struct cgnode *node, uint32_t kernel
 	bool wrong = kernel_kind && kernel_kind != node->kind;
 
 	/* The answer decides what the kernel half takes it for, and until then it records all. */
-	if (!names_ask_identity(stops->names, node, wrong ? kernel_kind : 0) && wrong)
+	if (!names_query_identity(stops->names, node, wrong ? kernel_kind : 0) && wrong)
 		output_set_watch(stops->out, node);
 	if (!cgnode_is_container(node)) {
 		/* What was taken for a container before its path was known. */
@@ -226,7 +226,7 @@ int stops_cgroup_known(struct stops *stops, struct cgnode *node, uint32_t kernel
 		node->stop->idle_ns = stops->out->now_ns;
 	}
 	stops_described(stops, node);
-	names_ask(stops->names, node);
+	names_query(stops->names, node);
 	/* Its init was seen before its path was known. */
 	if (stop_is_running(node->stop) && !node->stop->kept)
 		pods_entered(stops->pods, node);
@@ -297,7 +297,7 @@ static void begin(struct stops *stops, struct stop *stop, const struct graced_pr
 	stops_take_grace(stops, stop);
 	stops_wake(stops, stop, 0);
 	pods_entered(stops->pods, stop->node);
-	names_ask_beside(stops->names, stop->node);
+	names_query_beside(stops->names, stop->node);
 }
 
 void stops_begin_unseen(struct stops *stops, struct stop *stop, uint64_t at_ns)
@@ -308,8 +308,8 @@ void stops_begin_unseen(struct stops *stops, struct stop *stop, uint64_t at_ns)
 	begin(stops, stop, &unknown, GRACED_INIT_NONE, at_ns);
 	stop->base = base;
 	stop->init_unseen = true;
-	names_ask(stops->names, stop->node);
-	names_ask_exit(stops->names, stop->node);
+	names_query(stops->names, stop->node);
+	names_query_exit(stops->names, stop->node);
 }
 
 int stops_on_no_init(struct stops *stops, const struct obs *obs)
@@ -525,10 +525,10 @@ static void noted(struct stops *stops, struct stop *stop, enum stop_note note,
 		stops_watch(stops, stop);
 	if (is_managed(opened ? &stop->request : &stop->kill))
 		pods_signalled(stops->pods, stop->node, obs->at_ns);
-	names_ask(stops->names, stop->node);
+	names_query(stops->names, stop->node);
 	if (opened && stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
-		names_ask_pod(stops->names, cgmap_pod_of(stops->map, stop->node),
-			      stops_pod_since(stop));
+		names_query_pod(stops->names, cgmap_pod_of(stops->map, stop->node),
+				stops_pod_since(stop));
 	if (from && !cgmap_get(stops->map, from))
 		output_find_cgroup(stops->out, from);
 }
@@ -637,14 +637,14 @@ int stops_on_exit(struct stops *stops, const struct obs *obs)
 	processes_missed(stop, obs->exit.others_missed, obs->at_ns);
 	pods_exited(stops->pods, stop->node, obs->at_ns);
 	stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
-	names_ask(stops->names, stop->node);
-	names_ask_unit(stops->names, stop->node);
+	names_query(stops->names, stop->node);
+	names_query_unit(stops->names, stop->node);
 	stops_take_grace(stops, stop);
 	if (stops_lacks_grace(stops, stop))
-		names_ask_pod(stops->names, stop->node->pod, stop->kill.at_ns);
+		names_query_pod(stops->names, stop->node->pod, stop->kill.at_ns);
 	if (stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
-		names_ask_pod(stops->names, cgmap_pod_of(stops->map, stop->node),
-			      stops_pod_since(stop));
+		names_query_pod(stops->names, cgmap_pod_of(stops->map, stop->node),
+				stops_pod_since(stop));
 	return 0;
 }
 

@@ -81,8 +81,8 @@ struct stops {
 
 void stops_done(struct stops *stops);
 
-/* A node of the map turned up: gives containers a stop, corrects the kernel half, asks names. 0 or
- * -ENOMEM. */
+/* A node of the map turned up: gives containers a stop, corrects the kernel half, queries names. 0
+ * or -ENOMEM. */
 int stops_cgroup_known(struct stops *stops, struct cgnode *node, uint32_t kernel_kind);
 /* A source describes node: what follows for the kernel half and for its stop. */
 void stops_described(struct stops *stops, struct cgnode *node);

@@ -60,7 +60,7 @@ static uint64_t name_until(const struct stops *stops, const struct stop *stop)
 
 static bool lacks_name(const struct stop *stop)
 {
-	return stop->node && stop->node->names == NAMES_ASKED;
+	return stop->node && stop->node->names == NAMES_QUERIED;
 }
 
 /* Its name, or what its pod is about to do. */
@@ -68,7 +68,7 @@ static bool awaits_name(const struct stops *stops, const struct stop *stop)
 {
 	if (lacks_name(stop))
 		return true;
-	return stop->node && stop->node->pod && stop->node->pod->asks &&
+	return stop->node && stop->node->pod && stop->node->pod->queries &&
 	       (stops_pod_terminating(stops, stop) == TRI_UNKNOWN ||
 		stops_lacks_grace(stops, stop));
 }
@@ -257,7 +257,7 @@ int stops_on_probe(struct stops *stops, const struct obs *obs)
 	if (obs->probe.alive || !stop_is_running(stop) || stop->left_ns)
 		return 0;
 	stop->probed = true;
-	names_ask_exit(stops->names, stop->node);
+	names_query_exit(stops->names, stop->node);
 	stops_wake(stops, stop, obs->at_ns + STOPS_WAIT_NS);
 	return 0;
 }
@@ -322,7 +322,7 @@ static uint32_t gaps_of(const struct stops *stops, const struct stop *stop, bool
 /* NULL: no source knows this container and no query is pending, so that none will report its exit. */
 static struct podtab_container *exit_entry(struct stops *stops, const struct cgnode *node)
 {
-	if (node->names == NAMES_ASKED)
+	if (node->names == NAMES_QUERIED)
 		return podtab_want_container(&stops->names->tab, node->ident.container_id,
 					     stops->out->now_ns);
 	return podtab_container(&stops->names->tab, node->ident.container_id);
@@ -377,7 +377,7 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)
 		stops_compare_exit(stops, node->ident.container_id);
 	else
-		names_ask_exit(stops->names, node);
+		names_query_exit(stops->names, node);
 	stops_compare_restart(stops, node->ident.container_id);
 }
 
@@ -451,7 +451,7 @@ static bool gone_awaits_look(const struct stop *stop)
 }
 
 /* True: the verdict waits for the answer. */
-static bool ask_held(struct stops *stops, struct stop *stop, uint64_t now_ns)
+static bool query_held(struct stops *stops, struct stop *stop, uint64_t now_ns)
 {
 	if (!may_be_held(stop) || (stop->held != STOP_HELD_UNASKED && stop->held != STOP_HELD_ONCE))
 		return false;
@@ -507,7 +507,7 @@ void stops_empty(struct stops *stops, struct stop *stop, uint64_t at_ns)
 	/* A verdict that waits for its name only goes out when that comes, or at its deadline. */
 	if (awaits_teardown(stop) || awaits_reap(stops, stop))
 		stops_wake(stops, stop, at_ns + TEARDOWN_NS);
-	else if (ask_held(stops, stop, stops->out->now_ns))
+	else if (query_held(stops, stop, stops->out->now_ns))
 		return;
 	else if (awaits_name(stops, stop) && !stop->asked_ns)
 		stops_wake(stops, stop, name_until(stops, stop));
@@ -528,7 +528,7 @@ void stops_named(struct stops *stops, struct stop *stop)
 /* The runtime may yet report an exit that no engine observed. */
 static bool awaits_word(struct stops *stops, struct stop *stop)
 {
-	bool asked = stop->kept && !stop->exit_seen && names_ask_exit(stops->names, stop->node);
+	bool asked = stop->kept && !stop->exit_seen && names_query_exit(stops->names, stop->node);
 
 	stop->kept = false;
 	return asked;
@@ -541,7 +541,7 @@ static bool gone_waits(struct stops *stops, struct stop *stop)
 	bool named_late = (awaits_word(stops, stop) || awaits_name(stops, stop)) &&
 			  now_ns < name_until(stops, stop);
 
-	if (gone_awaits_look(stop) || ask_held(stops, stop, now_ns))
+	if (gone_awaits_look(stop) || query_held(stops, stop, now_ns))
 		return true;
 	if (named_late)
 		stops_wake(stops, stop, name_until(stops, stop));
@@ -589,7 +589,7 @@ static void expire_exited(struct stops *stops, struct stop *stop, uint64_t now_n
 	bool over = stop->gone_ns || (stop->empty_ns && !awaits_teardown(stop));
 
 	/* What is asked of the counts below takes as long. */
-	if (ask_held(stops, stop, now_ns) &&
+	if (query_held(stops, stop, now_ns) &&
 	    (stop->gone_ns || stop->asked_ns || !awaits_teardown(stop)))
 		return;
 	if (over && awaits_name(stops, stop) && now_ns < name_until(stops, stop)) {

@@ -74,7 +74,8 @@ static void free_lists(struct lists *lists)
 	buf_free(&lists->lacking.text);
 }
 
-static void ask_ready(const struct podobj_statuses *statuses, const char *name, struct lists *lists)
+static void check_ready(const struct podobj_statuses *statuses, const char *name,
+			struct lists *lists)
 {
 	const struct podobj_status *status = podobj_status_of(statuses, name);
 
@@ -97,10 +98,10 @@ int podcond_containers_ready(const struct podcond_in *in, struct arena *arena,
 	}
 	for (size_t i = 0; i < pod->inits.n; i++) {
 		if (podobj_is_sidecar(&pod->inits.items[i]))
-			ask_ready(&in->inits, pod->inits.items[i].name, &lists);
+			check_ready(&in->inits, pod->inits.items[i].name, &lists);
 	}
 	for (size_t i = 0; i < pod->containers.n; i++)
-		ask_ready(&in->containers, pod->containers.items[i].name, &lists);
+		check_ready(&in->containers, pod->containers.items[i].name, &lists);
 	if ((is_phase(in->phase, META_PHASE_FAILED) && in->rules.failed_unready) ||
 	    (is_phase(in->phase, META_PHASE_SUCCEEDED) && lists.unknown.n == 0)) {
 		*ret = podcond_over(ret->type, in->phase);
@@ -109,7 +110,7 @@ int podcond_containers_ready(const struct podcond_in *in, struct arena *arena,
 	return say_lists(&lists, "unready", "ContainersNotReady", arena, ret);
 }
 
-static void ask_gate(const struct podcond_in *in, const char *gate, struct buf *text)
+static void check_gate(const struct podcond_in *in, const char *gate, struct buf *text)
 {
 	const struct podobj_condition *found = podobj_condition_of(&in->gates, gate);
 
@@ -135,7 +136,7 @@ int podcond_ready(const struct podcond_in *in, struct arena *arena, struct podob
 	if (r < 0 || strcmp(ret->status, "True") != 0)
 		return r;
 	for (size_t i = 0; i < in->pod->n_gates; i++)
-		ask_gate(in, in->pod->gates[i], &text);
+		check_gate(in, in->pod->gates[i], &text);
 	if (buf_error(&text))
 		return -ENOMEM;
 	if (text.len == 0)
@@ -158,7 +159,7 @@ static bool any_started(const struct podcond_in *in)
 	return false;
 }
 
-static void ask_complete(const struct podcond_in *in, struct lists *lists)
+static void check_complete(const struct podcond_in *in, struct lists *lists)
 {
 	for (size_t i = 0; i < in->pod->inits.n; i++) {
 		const struct podobj_container *init = &in->pod->inits.items[i];
@@ -183,7 +184,7 @@ int podcond_initialized(const struct podcond_in *in, struct arena *arena,
 		*ret = condition(ret->type, false, "UnknownContainerStatuses");
 		return 0;
 	}
-	ask_complete(in, &lists);
+	check_complete(in, &lists);
 	if (is_phase(in->phase, META_PHASE_SUCCEEDED) && lists.unknown.n == 0) {
 		ret->reason = "PodCompleted";
 		return 0;
@@ -231,8 +232,8 @@ bool podcond_may_restart_all(const struct podobj_pod *pod)
 
 /* Adds what the runtime has of these containers: whether one exited so that all are to be
  * restarted, and whether any is there still. */
-static void ask_records(const struct podobj_containers *list,
-			const struct ctrstatus_record *records, size_t n, bool *asked, bool *any)
+static void check_records(const struct podobj_containers *list,
+			  const struct ctrstatus_record *records, size_t n, bool *asked, bool *any)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const struct ctrstatus_record *record =
@@ -257,8 +258,8 @@ struct podobj_condition podcond_restarting_all(const struct podcond_in *in,
 
 	if (podobj_phase_is_terminal(in->phase))
 		return podcond_over(PODCOND_RESTARTING_ALL, in->phase);
-	ask_records(&in->pod->inits, records, n, &asked, &any);
-	ask_records(&in->pod->containers, records, n, &asked, &any);
+	check_records(&in->pod->inits, records, n, &asked, &any);
+	check_records(&in->pod->containers, records, n, &asked, &any);
 	if (!asked || !any)
 		return ret;
 	ret = condition(PODCOND_RESTARTING_ALL, true, "RestartAllContainersStarted");

@@ -133,7 +133,7 @@ static bool marked_silent(const struct podobj_pod *pod)
 static void note_deletion(struct explain *e, int64_t now_wall_ns)
 {
 	const struct podobj_pod *pod = e->pod;
-	/* The API asks no kubelet to confirm a deletion with a period of 0 s. */
+	/* The API waits for no kubelet to confirm a deletion with a period of 0 s. */
 	bool confirmed = !*pod->node || (pod->has_deletion_grace && pod->deletion_grace_s == 0);
 	int64_t late;
 

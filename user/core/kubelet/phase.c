@@ -74,8 +74,8 @@ static const struct podobj_container_state *end_of(const struct podobj_status *s
 	return NULL;
 }
 
-static void ask_restart(const struct podphase_in *in, const struct podobj_container *container,
-			struct podphase_view *view)
+static void check_restart(const struct podphase_in *in, const struct podobj_container *container,
+			  struct podphase_view *view)
 {
 	view->restarts = podphase_restarts(&in->rules, in->pod->restart_policy, container,
 					   view->end, &view->by);
@@ -91,7 +91,7 @@ static void view_init(const struct podphase_in *in, const struct podobj_containe
 	}
 	if (view->end->exit_code == 0)
 		return;
-	ask_restart(in, container, view);
+	check_restart(in, container, view);
 	if (!view->restarts)
 		view->counts = BIT(PODPHASE_INIT_FAILED);
 }
@@ -124,7 +124,7 @@ static void view_regular(const struct podphase_in *in, const struct podobj_conta
 		view->counts = BIT(PODPHASE_STOPPED);
 		if (view->end != &status->state || view->end->exit_code != 0)
 			view->counts |= BIT(PODPHASE_UNSUCCESSFUL);
-		ask_restart(in, container, view);
+		check_restart(in, container, view);
 		if (view->restarts)
 			view->counts |= BIT(PODPHASE_RESTARTABLE);
 	}

@@ -38,21 +38,21 @@ uint64_t delaylimit_of_files(const struct delaylimit_file *files, size_t n)
 	return last ? last->us : DELAYLIMIT_DEFAULT_US;
 }
 
-static const struct delaylimit_file *find_own(const struct delaylimit_ask *ask)
+static const struct delaylimit_file *find_own(const struct delaylimit_query *query)
 {
-	for (size_t i = 0; i < ask->n; i++)
-		if (strcmp(ask->files[i].name, ask->own) == 0)
-			return ask->files + i;
+	for (size_t i = 0; i < query->n; i++)
+		if (strcmp(query->files[i].name, query->own) == 0)
+			return query->files + i;
 	return NULL;
 }
 
-static uint64_t largest(const struct delaylimit_ask *ask)
+static uint64_t largest(const struct delaylimit_query *query)
 {
-	uint64_t us = ask->need_us > ask->effective_us ? ask->need_us : ask->effective_us;
+	uint64_t us = query->need_us > query->effective_us ? query->need_us : query->effective_us;
 
-	for (size_t i = 0; i < ask->n; i++)
-		if (ask->files[i].said && ask->files[i].us > us)
-			us = ask->files[i].us;
+	for (size_t i = 0; i < query->n; i++)
+		if (query->files[i].said && query->files[i].us > us)
+			us = query->files[i].us;
 	return us;
 }
 
@@ -76,20 +76,20 @@ const struct delaylimit_file *delaylimit_pin(const struct delaylimit_file *files
 	return last && last->us < us ? last : NULL;
 }
 
-void delaylimit_decide(const struct delaylimit_ask *ask, struct delaylimit_answer *ret)
+void delaylimit_decide(const struct delaylimit_query *query, struct delaylimit_answer *ret)
 {
-	const struct delaylimit_file *own = find_own(ask);
+	const struct delaylimit_file *own = find_own(query);
 	const struct delaylimit_file *pin = NULL;
-	uint64_t us = whole_seconds(largest(ask));
+	uint64_t us = whole_seconds(largest(query));
 	bool write;
 
 	if (own)
 		write = !own->said || own->broken || own->us < us;
 	else
-		write = ask->effective_us < ask->need_us;
+		write = query->effective_us < query->need_us;
 	*ret = (struct delaylimit_answer){.write = write, .us = us};
 	if (own || write)
-		pin = delaylimit_pin(ask->files, ask->n, ask->own, us);
+		pin = delaylimit_pin(query->files, query->n, query->own, us);
 	ret->pinned_by = pin ? pin->name : NULL;
 }
 

@@ -34,7 +34,7 @@ const struct delaylimit_file *delaylimit_last_word(const struct delaylimit_file 
 const struct delaylimit_file *delaylimit_pin(const struct delaylimit_file *files, size_t n,
 					     const char *name, uint64_t us);
 
-struct delaylimit_ask {
+struct delaylimit_query {
 	const struct delaylimit_file *files; /* in the order of reading: the last one wins */
 	size_t n;
 	const char *own;       /* the name of our drop-in, whether it is there or not */
@@ -52,7 +52,7 @@ struct delaylimit_answer {
 	const char *pinned_by;
 };
 
-void delaylimit_decide(const struct delaylimit_ask *ask, struct delaylimit_answer *ret);
+void delaylimit_decide(const struct delaylimit_query *query, struct delaylimit_answer *ret);
 
 /* The drop-in's text for a value of delaylimit_decide(). */
 #define DELAYLIMIT_TEXT_MAX 160

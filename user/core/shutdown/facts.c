@@ -111,8 +111,8 @@ static bool same_container(const struct shutdown_container *a, const struct shut
 	       a->timeout_known == b->timeout_known && a->timeout_ns == b->timeout_ns &&
 	       a->grace.set == b->grace.set && a->grace.s == b->grace.s &&
 	       a->stop_signal == b->stop_signal && a->no_init == b->no_init &&
-	       a->asking == b->asking && a->sidecar == b->sidecar && a->outside == b->outside &&
-	       a->group == b->group;
+	       a->unanswered == b->unanswered && a->sidecar == b->sidecar &&
+	       a->outside == b->outside && a->group == b->group;
 }
 
 /* A rule decides until the container's turn comes: a label that is known later is too late. */
@@ -141,7 +141,7 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_container
 	now = *said;
 	if (!facts->id || (facts->pod_uid && *facts->pod_uid && !usable(facts->pod_uid)))
 		return -EINVAL;
-	if (facts->kind == SHUTDOWN_KIND_OUTSIDE && !facts->asking &&
+	if (facts->kind == SHUTDOWN_KIND_OUTSIDE && !facts->unanswered &&
 	    !map_get(&sd->containers, facts->id))
 		return 0;
 	r = reach_container(sd, facts->id, &rec);
@@ -345,7 +345,7 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
 		if (rec->pod && rec->facts.populated && rec->facts.kind != SHUTDOWN_KIND_SANDBOX)
 			rec->pod->occupied = true;
-		s->asking += rec->facts.populated && rec->facts.asking;
+		s->unanswered += rec->facts.populated && rec->facts.unanswered;
 		survey_asked(sd, rec, s);
 		if (!shutdown_lives(rec))
 			continue;

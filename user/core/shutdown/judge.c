@@ -6,7 +6,7 @@
 
 /* --- the last status of pods ---------------------------------------------------------------- */
 
-static void ask_all(struct shutdown *sd)
+static void query_all(struct shutdown *sd)
 {
 	struct shutdown_pod_rec *pod;
 
@@ -25,7 +25,7 @@ static void ask_all(struct shutdown *sd)
 
 /* A source's own rhythm is too slow for it: at once when a pod is empty, and again at every tick
  * until that can be seen. */
-static void ask_status(struct shutdown *sd)
+static void query_status(struct shutdown *sd)
 {
 	const struct shutdown_survey *s = shutdown_survey(sd);
 
@@ -33,7 +33,7 @@ static void ask_status(struct shutdown *sd)
 	    s->pods_unseen == 0)
 		return;
 	if (s->pods_unasked > 0 || sd->now_ns >= sd->ask_ns) {
-		ask_all(sd);
+		query_all(sd);
 		sd->ask_ns = shutdown_sum(sd->now_ns, SHUTDOWN_TICK_NS);
 	}
 	shutdown_want(sd, sd->ask_ns);
@@ -535,7 +535,7 @@ void shutdown_judge(struct shutdown *sd)
 		release_lock(sd, SHUTDOWN_ALL_STOPPED);
 	if (!manages)
 		judge_containers(sd);
-	ask_status(sd);
+	query_status(sd);
 	if (sd->state == SHUTDOWN_RELEASED || sd->state == SHUTDOWN_UNLOCKED)
 		judge_others(sd);
 }

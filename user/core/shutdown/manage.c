@@ -461,7 +461,7 @@ static bool sandboxes_are_awaited(struct shutdown *sd)
 static bool names_are_awaited(struct shutdown *sd)
 {
 	const struct shutdown_survey *s = shutdown_survey(sd);
-	size_t awaited = sd->joined_ns ? s->asking + s->unnamed : s->asking;
+	size_t awaited = sd->joined_ns ? s->unanswered + s->unnamed : s->unanswered;
 	uint64_t since_ns = sd->joined_ns ? sd->joined_ns : sd->announced_ns;
 	uint64_t end_ns = shutdown_sum(since_ns, SHUTDOWN_JOIN_NS);
 

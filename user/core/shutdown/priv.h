@@ -74,7 +74,7 @@ struct shutdown_survey {
 	uint64_t asked_in[SHUTDOWN_MAX_GROUPS]; /* when one was asked to stop last; 0: none */
 	size_t managed, managed_in[SHUTDOWN_MAX_GROUPS]; /* of the living: containers for sure */
 	size_t unnamed;					 /* of the living: of unknown kind */
-	size_t asking;					 /* a source has yet to answer about them */
+	size_t unanswered;				 /* a source has yet to answer about them */
 	size_t pods_over;		 /* they had ended before this shutdown ... */
 	size_t pods_stopped, pods_ended; /* ... and are not among these */
 	size_t pods_unended;

@@ -46,7 +46,7 @@
 /* The lock is released a tenth of logind's limit before it, within these bounds; of a limit that is
  * shorter than twice the least, half of it before. The first half of the margin is for records to
  * be out, the second for the lock to be closed and logind to see that. logind's time begins a
- * moment before its announcement: it asks systemd about the target in between
+ * moment before its announcement: it queries systemd about the target in between
  * (bus_manager_shutdown_or_sleep_now_or_later() of src/login/logind-dbus.c). */
 #define SHUTDOWN_MARGIN_MIN_NS	  250000000ULL
 #define SHUTDOWN_MARGIN_MAX_NS	  2000000000ULL
@@ -119,7 +119,7 @@ struct shutdown_container {
 	struct pod_seconds grace; /* its pod's own, by its spec */
 	uint32_t stop_signal;	  /* 0: not known */
 	bool no_init;		  /* none is known that could be sent a signal */
-	bool asking;	  /* a source has yet to answer what it is, or which rule is about it */
+	bool unanswered;  /* a source has yet to answer what it is, or which rule is about it */
 	uint32_t sidecar; /* its place among its pod's sidecars in the spec; 0: it is none */
 	/* It is in no pod: shutdown.managed gives it its group, and grace is its own. Both, and its
 	 * kind, stay as they are once its grace period has begun. */

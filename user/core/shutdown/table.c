@@ -24,7 +24,7 @@ static int unexpected(struct shutdown *sd, const struct shutdown_event *event)
 	return 0;
 }
 
-static int ask(struct shutdown *sd, const struct shutdown_event *event)
+static int query(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->retry_ns = 0;
 	shutdown_do(sd, EFFECT_TAKE_LOCK, 0, 0);
@@ -60,13 +60,13 @@ static int lost(struct shutdown *sd, const struct shutdown_event *event)
 	if (sd->now_ns - sd->taken_ns < STEADY_NS)
 		return refused(sd, event);
 	sd->backoff_ns = 0;
-	return ask(sd, event);
+	return query(sd, event);
 }
 
 static int retry(struct shutdown *sd, const struct shutdown_event *event)
 {
 	if (sd->retry_ns && sd->now_ns >= sd->retry_ns)
-		return ask(sd, event);
+		return query(sd, event);
 	return 0;
 }
 
@@ -143,11 +143,11 @@ static int over(struct shutdown *sd, const struct shutdown_event *event)
 	return 0;
 }
 
-static int over_ask(struct shutdown *sd, const struct shutdown_event *event)
+static int over_query(struct shutdown *sd, const struct shutdown_event *event)
 {
 	over(sd, event);
 	sd->backoff_ns = 0;
-	return ask(sd, event);
+	return query(sd, event);
 }
 
 static int note_holders(struct shutdown *sd, const struct shutdown_event *event)
@@ -333,13 +333,13 @@ struct cell {
 static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	/* clang-format off */
 	/*			      AWAY		     ASKING		    HOLDING	       GOING		      FLUSHING		   UNLOCKED		  RELEASED */
-	[SHUTDOWN_EV_LOGIND_UP] =    {TO(ASKING, ask),	     STAY(ask),		    NIL,	       NIL,		      NIL,		   NIL,			  NIL},
+	[SHUTDOWN_EV_LOGIND_UP] =    {TO(ASKING, query),	     STAY(query),		    NIL,	       NIL,		      NIL,		   NIL,			  NIL},
 	[SHUTDOWN_EV_LOGIND_DOWN] =  {NIL,		     TO(AWAY, forget_retry), NIL,	       NIL,		      NIL,		   NIL,			  NIL},
 	[SHUTDOWN_EV_LOCK_TAKEN] =   {TO(HOLDING, taken),    TO(HOLDING, taken),    NIL,	       NIL,		      NIL,		   TO(GOING, taken),	  STAY(drop)},
 	[SHUTDOWN_EV_LOCK_REFUSED] = {NIL,		     STAY(refused),	    ODD,	       ODD,		      ODD,		   NIL,			  NIL},
 	[SHUTDOWN_EV_LOCK_LOST] =    {ODD,		     ODD,		    TO(ASKING, lost),  TO(UNLOCKED, nothing), TO(RELEASED, nothing), ODD,		  ODD},
 	[SHUTDOWN_EV_ANNOUNCED] =    {TO(UNLOCKED, begin),   TO(UNLOCKED, begin),   TO(GOING, begin),  STAY(again),	      STAY(again),	   STAY(again),		  STAY(again)},
-	[SHUTDOWN_EV_CANCELLED] =    {NIL,		     NIL,		    NIL,	       TO(HOLDING, over),     TO(HOLDING, over),   TO(ASKING, over_ask),  TO(ASKING, over_ask)},
+	[SHUTDOWN_EV_CANCELLED] =    {NIL,		     NIL,		    NIL,	       TO(HOLDING, over),     TO(HOLDING, over),   TO(ASKING, over_query),  TO(ASKING, over_query)},
 	[SHUTDOWN_EV_HOLDERS] =	     ALL(note_holders),
 	[SHUTDOWN_EV_FLUSHED] =	     {NIL,		     NIL,		    NIL,	       NIL,		      STAY(flushed),	   NIL,			  NIL},
 	[SHUTDOWN_EV_STOPPING] =     {NIL,		     NIL,		    NIL,	       STAY(ended),	      STAY(ended),	   STAY(ended),		  STAY(ended)},

@@ -135,7 +135,7 @@ static uint32_t units_of(const struct cgnode *node)
 	return units;
 }
 
-/* Every signal asks it of its sender and of that one's ancestors. */
+/* Every signal needs it of its sender and of that one's ancestors. */
 static bool is_in_units(struct cgnode *node, enum cgnode_units units)
 {
 	if (!node || !node->path)

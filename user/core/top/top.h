@@ -135,7 +135,7 @@ enum top_key {
 	TOP_KEY_BACKSPACE,
 };
 
-/* What a key asks of the caller. */
+/* What a key wants of the caller. */
 enum top_wish { TOP_NOTHING, TOP_QUIT, TOP_REDRAW };
 
 /* Nothing is known yet. The caller frees with free(). records is copied. 0 or -ENOMEM. */

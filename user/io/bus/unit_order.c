@@ -102,7 +102,7 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	return 0;
 }
 
-static int ask_units(struct unitorder *u)
+static int query_units(struct unitorder *u)
 {
 	static const struct busconn_method list = {NAME, OBJECT, MANAGER, "ListUnitsByNames", {}};
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
@@ -167,12 +167,12 @@ static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_er
 
 	if (!is_answer(u, m))
 		return 0;
-	if (read_properties(u, m) < 0 || ask_units(u) < 0)
+	if (read_properties(u, m) < 0 || query_units(u) < 0)
 		finish(u, "the properties of the own unit make no sense");
 	return 0;
 }
 
-static int ask_properties(struct unitorder *u, const char *object)
+static int query_properties(struct unitorder *u, const char *object)
 {
 	const struct busconn_method get = {NAME, object, PROPERTIES, "GetAll", {UNIT}};
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
@@ -188,12 +188,12 @@ static int on_own(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 
 	if (!is_answer(u, m))
 		return 0;
-	if (sd_bus_message_read(m, "o", &object) <= 0 || ask_properties(u, object) < 0)
+	if (sd_bus_message_read(m, "o", &object) <= 0 || query_properties(u, object) < 0)
 		finish(u, "the answer about the own unit makes no sense");
 	return 0;
 }
 
-static int ask_own(struct unitorder *u)
+static int query_own(struct unitorder *u)
 {
 	static const struct busconn_method get = {NAME, OBJECT, MANAGER, "GetUnitByPID", {}};
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
@@ -247,14 +247,14 @@ static int begin(struct unitorder *u, sd_event *event, const char *address)
 	if (r >= 0)
 		r = busconn_match(&u->conn, &match, 1, u);
 	if (r >= 0)
-		r = ask_own(u);
+		r = query_own(u);
 	if (r >= 0)
 		busconn_wake(&u->conn, clock_boot_ns() + UNITORDER_LIMIT_NS);
 	return r;
 }
 
-int unitorder_ask(sd_event *event, const char *bus_address, const char *const *names,
-		  unitorder_fn fn, void *userdata, struct unitorder **ret)
+int unitorder_query(sd_event *event, const char *bus_address, const char *const *names,
+		    unitorder_fn fn, void *userdata, struct unitorder **ret)
 {
 	struct unitorder *u = calloc(1, sizeof(*u));
 	int r;

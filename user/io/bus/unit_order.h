@@ -22,8 +22,8 @@ typedef void (*unitorder_fn)(void *userdata, const struct proof_order *order, co
  * (io/bus/unit_jobs.h). -EINVAL for an invalid address, -ENOENT where there is no systemd,
  * -ENOMEM, -errno; without a callback then.
  */
-int unitorder_ask(sd_event *event, const char *bus_address, const char *const *names,
-		  unitorder_fn fn, void *userdata, struct unitorder **ret);
+int unitorder_query(sd_event *event, const char *bus_address, const char *const *names,
+		    unitorder_fn fn, void *userdata, struct unitorder **ret);
 /* There is no callback any more. */
 struct unitorder *unitorder_free(struct unitorder *order);
 

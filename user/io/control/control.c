@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Makes the socket in a directory of root alone, takes connections in, reads a request and writes
- * the reply; and asks such a socket. */
+ * the reply; and queries such a socket. */
 #include "io/control/control.h"
 
 #include <errno.h>
@@ -369,7 +369,7 @@ static bool is_alive(int fd)
 }
 
 /* A peer whose pid is not visible here is in a pid namespace beside ours, and cannot be judged. */
-static bool may_ask(const struct control *control, int fd)
+static bool may_query(const struct control *control, int fd)
 {
 	socklen_t len = sizeof(struct ucred);
 	struct ucred peer;
@@ -402,7 +402,7 @@ static void admit(struct control *control, int fd)
 {
 	struct conn *conn = find_place(control);
 
-	if (!may_ask(control, fd)) {
+	if (!may_query(control, fd)) {
 		turn_away(control, fd, "only root may ask, and not from a container");
 		return;
 	}
@@ -512,7 +512,7 @@ void control_get_stats(const struct control *control, struct control_stats *ret)
 /* A first line and what may come with it in one read. */
 #define FOLLOW_BYTES (6 * CONTROL_TERMS_MAX + HEAD_BYTES + READ_BYTES)
 
-struct ask {
+struct query {
 	int fd, stop_fd;
 	uint64_t until_ns; /* CLOCK_MONOTONIC */
 };
@@ -523,16 +523,16 @@ static int fail_by_errno(struct control_why *why, int error)
 	return error;
 }
 
-static int wait_for(const struct ask *ask, short events)
+static int wait_for(const struct query *query, short events)
 {
-	struct pollfd fds[] = {{.fd = ask->fd, .events = events},
-			       {.fd = ask->stop_fd, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = query->fd, .events = events},
+			       {.fd = query->stop_fd, .events = POLLIN}};
 	uint64_t now = clock_monotonic_ns(), left;
 	int n;
 
-	if (now >= ask->until_ns)
+	if (now >= query->until_ns)
 		return -ETIMEDOUT;
-	left = (ask->until_ns - now) / NS_PER_MS + 1;
+	left = (query->until_ns - now) / NS_PER_MS + 1;
 	n = poll(fds, 2, left < INT_MAX ? (int)left : INT_MAX);
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
@@ -540,22 +540,22 @@ static int wait_for(const struct ask *ask, short events)
 }
 
 /* A daemon with a full queue of connections is asked again. */
-static int connect_to(struct ask *ask, const struct sockaddr_un *address)
+static int connect_to(struct query *query, const struct sockaddr_un *address)
 {
-	while (connect(ask->fd, (const struct sockaddr *)address, sizeof(*address)) < 0) {
-		struct pollfd stop = {.fd = ask->stop_fd, .events = POLLIN};
+	while (connect(query->fd, (const struct sockaddr *)address, sizeof(*address)) < 0) {
+		struct pollfd stop = {.fd = query->stop_fd, .events = POLLIN};
 
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
 		if (poll(&stop, 1, RETRY_MS) > 0)
 			return -ECANCELED;
-		if (clock_monotonic_ns() >= ask->until_ns)
+		if (clock_monotonic_ns() >= query->until_ns)
 			return -ETIMEDOUT;
 	}
 	return 0;
 }
 
-static int open_socket(const char *path, struct ask *ask)
+static int open_socket(const char *path, struct query *query)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t len = strlen(path);
@@ -565,18 +565,18 @@ static int open_socket(const char *path, struct ask *ask)
 	if (len >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, len);
-	ask->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	return ask->fd < 0 ? -errno : connect_to(ask, &address);
+	query->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return query->fd < 0 ? -errno : connect_to(query, &address);
 }
 
-static int send_request(const struct ask *ask, const struct control_request *request)
+static int send_request(const struct query *query, const struct control_request *request)
 {
 	_cleanup_(buf_free) struct buf line = {};
 	size_t done = 0;
 
 	control_add_request(&line, request);
 	while (done < line.len) {
-		ssize_t n = send(ask->fd, line.data + done, line.len - done, MSG_NOSIGNAL);
+		ssize_t n = send(query->fd, line.data + done, line.len - done, MSG_NOSIGNAL);
 		int r;
 
 		if (n >= 0) {
@@ -588,7 +588,7 @@ static int send_request(const struct ask *ask, const struct control_request *req
 			return 0;
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
-		r = wait_for(ask, POLLOUT);
+		r = wait_for(query, POLLOUT);
 		if (r < 0)
 			return r;
 	}
@@ -596,7 +596,7 @@ static int send_request(const struct ask *ask, const struct control_request *req
 }
 
 /* Until the other side closes. */
-static int receive(const struct ask *ask, struct buf *ret)
+static int receive(const struct query *query, struct buf *ret)
 {
 	for (;;) {
 		char *at = buf_reserve(ret, READ_BYTES);
@@ -605,7 +605,7 @@ static int receive(const struct ask *ask, struct buf *ret)
 
 		if (!at)
 			return buf_error(ret);
-		n = recv(ask->fd, at, READ_BYTES, 0);
+		n = recv(query->fd, at, READ_BYTES, 0);
 		if (n > 0) {
 			buf_commit(ret, (size_t)n);
 			continue;
@@ -615,7 +615,7 @@ static int receive(const struct ask *ask, struct buf *ret)
 			return 0;
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
-		r = wait_for(ask, POLLIN);
+		r = wait_for(query, POLLIN);
 		if (r < 0)
 			return r;
 	}
@@ -655,26 +655,26 @@ static int take_reply(const struct buf *reply, struct control_answer *ret, struc
 	return buf_error(&ret->text) ? fail_by_errno(why, buf_error(&ret->text)) : 0;
 }
 
-int control_ask(const char *path, const struct control_request *request, int timeout_ms,
-		int stop_fd, struct control_answer *ret, struct control_why *ret_why)
+int control_query(const char *path, const struct control_request *request, int timeout_ms,
+		  int stop_fd, struct control_answer *ret, struct control_why *ret_why)
 {
 	_cleanup_(buf_free) struct buf reply = {.limit = CONTROL_REPLY_MAX + HEAD_BYTES +
 							 READ_BYTES};
-	struct ask ask = {.fd = -1,
-			  .stop_fd = stop_fd,
-			  .until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS};
-	int r = open_socket(path, &ask);
+	struct query query = {.fd = -1,
+			      .stop_fd = stop_fd,
+			      .until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS};
+	int r = open_socket(path, &query);
 
 	if (r >= 0)
-		r = send_request(&ask, request);
+		r = send_request(&query, request);
 	if (r >= 0)
-		r = receive(&ask, &reply);
-	cleanup_close(&ask.fd);
+		r = receive(&query, &reply);
+	cleanup_close(&query.fd);
 	return r < 0 ? fail_by_errno(ret_why, r) : take_reply(&reply, ret, ret_why);
 }
 
 /* Until the first newline, whose place is returned. */
-static int receive_line(const struct ask *ask, struct buf *got, size_t *ret)
+static int receive_line(const struct query *query, struct buf *got, size_t *ret)
 {
 	for (;;) {
 		char *at = buf_reserve(got, READ_BYTES);
@@ -684,7 +684,7 @@ static int receive_line(const struct ask *ask, struct buf *got, size_t *ret)
 
 		if (!at)
 			return buf_error(got);
-		n = recv(ask->fd, at, READ_BYTES, 0);
+		n = recv(query->fd, at, READ_BYTES, 0);
 		if (n == 0)
 			return -ECONNRESET;
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -696,7 +696,7 @@ static int receive_line(const struct ask *ask, struct buf *got, size_t *ret)
 			*ret = (size_t)(newline - got->data);
 			return 0;
 		}
-		r = n < 0 ? wait_for(ask, POLLIN) : 0;
+		r = n < 0 ? wait_for(query, POLLIN) : 0;
 		if (r < 0)
 			return r;
 	}
@@ -708,17 +708,17 @@ int control_follow(const char *path, bool signals, int timeout_ms, int *ret_fd,
 	const struct control_request request = {.command = CONTROL_FOLLOW, .signals = signals};
 	_cleanup_(buf_free) struct buf got = {.limit = FOLLOW_BYTES};
 	_cleanup_(cleanup_close) int fd = -1;
-	struct ask ask = {.fd = -1,
-			  .stop_fd = -1,
-			  .until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS};
+	struct query query = {.fd = -1,
+			      .stop_fd = -1,
+			      .until_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS};
 	size_t len = 0;
-	int r = open_socket(path, &ask);
+	int r = open_socket(path, &query);
 
-	fd = ask.fd;
+	fd = query.fd;
 	if (r >= 0)
-		r = send_request(&ask, &request);
+		r = send_request(&query, &request);
 	if (r >= 0)
-		r = receive_line(&ask, &got, &len);
+		r = receive_line(&query, &got, &len);
 	if (r < 0)
 		return fail_by_errno(ret_why, r);
 	r = control_read_follow(got.data, len, ret, ret_why);

@@ -71,13 +71,13 @@ struct control_answer {
  * short), -EPROTONOSUPPORT, -EREMOTEIO (what it said is in *ret_why), -EINVAL for a path that is
  * none; else -errno. *ret_why is filled whenever something failed.
  */
-int control_ask(const char *path, const struct control_request *request, int timeout_ms,
-		int stop_fd, struct control_answer *ret, struct control_why *ret_why);
+int control_query(const char *path, const struct control_request *request, int timeout_ms,
+		  int stop_fd, struct control_answer *ret, struct control_why *ret_why);
 
 /*
  * Asks to follow the records of the daemon, and waits at most timeout_ms for the beginning of its
  * reply. 0 with the socket, which the caller closes, and what was received of the records already,
- * added to rest. Else as control_ask().
+ * added to rest. Else as control_query().
  */
 int control_follow(const char *path, bool signals, int timeout_ms, int *ret_fd,
 		   struct control_follow *ret, struct buf *rest, struct control_why *ret_why);

@@ -261,7 +261,7 @@ static void lose_child(struct webauth_jobs *jobs)
 	jobs->restart_at_ns = now_us * 1000 + RESTART_NS;
 }
 
-static void ask_child(struct webauth_jobs *jobs)
+static void query_child(struct webauth_jobs *jobs)
 {
 	const struct webauth_question *q = &jobs->jobs[0].question;
 
@@ -298,7 +298,7 @@ static int on_child(sd_event_source *source, int fd, uint32_t events, void *user
 		take_verdict(jobs, answer == WEBAUTH_RIGHT);
 	else
 		lose_child(jobs);
-	ask_child(jobs);
+	query_child(jobs);
 	jobs->hooks.changed(jobs->hooks.userdata);
 	return 0;
 }
@@ -406,7 +406,7 @@ static bool webauth_jobs_add(struct webauth_jobs *jobs, const struct basicauth *
 	snprintf(job->question.hash, sizeof(job->question.hash), "%s", hash);
 	memcpy(job->question.password, who->password, sizeof(job->question.password));
 	jobs->n++;
-	ask_child(jobs);
+	query_child(jobs);
 	return true;
 }
 
@@ -610,7 +610,7 @@ static enum webauth_verdict judge(struct webauth *auth, const struct basicauth *
 	return WEBAUTH_BUSY;
 }
 
-enum webauth_verdict webauth_ask(struct webauth *auth, const char *header, uint64_t now_ns)
+enum webauth_verdict webauth_query(struct webauth *auth, const char *header, uint64_t now_ns)
 {
 	enum webauth_verdict verdict;
 	struct basicauth who;

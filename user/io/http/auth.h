@@ -30,8 +30,8 @@
 enum webauth_verdict {
 	WEBAUTH_YES,
 	WEBAUTH_NO,
-	WEBAUTH_WAIT, /* ask again after changed() */
-	WEBAUTH_BUSY, /* ask again in a second or so */
+	WEBAUTH_WAIT, /* query again after changed() */
+	WEBAUTH_BUSY, /* query again in a second or so */
 };
 
 struct webauth;
@@ -39,7 +39,7 @@ struct webauth;
 /*
  * Starts the child. With wait it waits until that is there, 5 s at most, and its errors are
  * returned; without, clients wait, and when it does not come up all are turned away. changed() is
- * called from the loop whenever asking again may get another answer. -ELIBACC when libcrypt or
+ * called from the loop whenever a second query may get another answer. -ELIBACC when libcrypt or
  * GnuTLS is missing, -EPERM when the child may not give up its privileges; *ret_why is filled on
  * every failure.
  */
@@ -53,6 +53,6 @@ DEFINE_CLEANUP(struct webauth *, webauth_free);
 int webauth_set_users(struct webauth *auth, const struct web_user *users, size_t n);
 
 /* What to do with a request that has this Authorization header, or NULL. */
-enum webauth_verdict webauth_ask(struct webauth *auth, const char *header, uint64_t now_ns);
+enum webauth_verdict webauth_query(struct webauth *auth, const char *header, uint64_t now_ns);
 
 #endif

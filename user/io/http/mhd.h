@@ -42,7 +42,7 @@ struct mhd {
 int mhd_load(struct mhd *ret, const char **ret_error);
 
 /*
- * The bodies: made once for all who ask within keep_ms, compressed once, and counted while a
+ * The bodies: made once for all requests within keep_ms, compressed once, and counted while a
  * connection still reads them, so that slow readers cannot pile them up.
  */
 

@@ -332,7 +332,7 @@ static enum MHD_Result refuse(struct web *web, struct web_conn *conn, struct MHD
 }
 
 /* The page that was asked for, or why it is not shown. When a password is to be checked before, the
- * request waits: the library asks again once it is resumed. */
+ * request waits: the library queries again once it is resumed. */
 static enum MHD_Result answer(struct web *web, struct web_conn *conn, struct MHD_Connection *handle,
 			      const char *url)
 {
@@ -341,8 +341,8 @@ static enum MHD_Result answer(struct web *web, struct web_conn *conn, struct MHD
 	struct web_body *body;
 
 	if (web->auth)
-		verdict = webauth_ask(web->auth, header(web, handle, MHD_HTTP_HEADER_AUTHORIZATION),
-				      now_of(web));
+		verdict = webauth_query(
+			web->auth, header(web, handle, MHD_HTTP_HEADER_AUTHORIZATION), now_of(web));
 	if (verdict == WEBAUTH_WAIT) {
 		enter(web, conn, WEB_CHECKING);
 		if (conn->phase == WEB_CHECKING)

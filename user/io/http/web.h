@@ -30,7 +30,7 @@ struct web_reply {
 	const char *location; /* the same for Location; NULL: none */
 	const char *policy;   /* the same for Content-Security-Policy */
 	struct buf body;      /* the server takes it over */
-	uint32_t keep_ms; /* how long it answers this path in this format without asking again */
+	uint32_t keep_ms; /* how long it answers this path in this format without querying again */
 };
 
 /*

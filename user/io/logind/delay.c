@@ -273,8 +273,8 @@ static void decide(struct delaykeep *k)
 		return;
 	}
 	note_own(k, files);
-	delaylimit_decide(&(struct delaylimit_ask){files->list, files->n, DELAYDROP_NAME,
-						   k->effective_us, k->need_us},
+	delaylimit_decide(&(struct delaylimit_query){files->list, files->n, DELAYDROP_NAME,
+						     k->effective_us, k->need_us},
 			  &answer);
 	snprintf(k->pinned_by, sizeof(k->pinned_by), "%s",
 		 answer.pinned_by ? answer.pinned_by : "");
@@ -307,7 +307,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		logind_reload(k->logind);
 	/* The answer sets the timer anew. */
 	set_timer(k, DELAY_MAX_NS);
-	logind_ask_limit(k->logind);
+	logind_query_limit(k->logind);
 	return 0;
 }
 
@@ -324,7 +324,7 @@ static void on_change(void *userdata, size_t index)
 	k->delay_ns = 0;
 	if (k->known)
 		decide(k);
-	logind_ask_limit(k->logind);
+	logind_query_limit(k->logind);
 }
 
 void delaykeep_need(struct delaykeep *k, uint64_t need_ns)
@@ -349,7 +349,7 @@ void delaykeep_reloaded(struct delaykeep *k, const char *error)
 	if (error)
 		set_text(k, "systemd does not signal logind", error);
 	else
-		logind_ask_limit(k->logind);
+		logind_query_limit(k->logind);
 }
 
 void delaykeep_get_state(const struct delaykeep *k, struct delaykeep_state *ret)
@@ -428,7 +428,7 @@ int delaykeep_new(sd_event *event, struct logind *logind, const struct delaykeep
 		delaykeep_free(k);
 		return r;
 	}
-	logind_ask_limit(logind);
+	logind_query_limit(logind);
 	*ret = k;
 	return 0;
 }

@@ -55,7 +55,7 @@ int delaydrop_remove(const char *root);
  * read it, and read back until it is in effect; raised at once when any other file wants more.
  * core/shutdown/delay_limit decides; docs/kubelet-rules.md, "Delay limit", says why.
  *
- * It asks by an io/logind of its user's, who passes on what that reports of the limit.
+ * It queries by an io/logind of its user's, who passes on what that reports of the limit.
  */
 
 enum delaykeep_status {

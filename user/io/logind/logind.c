@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Keeps a connection, asks and listens on it, and holds the lock. */
+/* Keeps a connection, queries and listens on it, and holds the lock. */
 #include "io/logind/logind.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ enum logind_call {
 struct logind_pending {
 	sd_bus_slot *slot; /* while an answer is owed */
 	uint64_t asked_ns; /* when it was asked */
-	bool again;	   /* the answer under way may be old: ask again after it */
+	bool again;	   /* the answer under way may be old: query again after it */
 	bool due;	   /* to be asked again at retry_ns */
 };
 
@@ -245,12 +245,12 @@ static void set_action(struct logind *l, const char *action)
 	l->action[len] = '\0';
 }
 
-static int ask(struct logind *l, enum logind_call call);
+static int query(struct logind *l, enum logind_call call);
 
 /* Asks, unless it is asked already. */
-static void ask_logind(struct logind *l, enum logind_call call)
+static void query_logind(struct logind *l, enum logind_call call)
 {
-	int r = l->conn.bus && l->owner ? ask(l, call) : 0;
+	int r = l->conn.bus && l->owner ? query(l, call) : 0;
 
 	if (r < 0)
 		lose_bus(l, strerror(-r));
@@ -285,13 +285,13 @@ static void announce(struct logind *l, bool begins, const char *action)
 		return;
 	/* An answer that is under way may be older. */
 	call_off(l, LOGIND_LIMIT);
-	ask_logind(l, LOGIND_LIMIT);
+	query_logind(l, LOGIND_LIMIT);
 }
 
 /* --- calls and signals -------------------------------------------------------------------------- */
 
-/* logind, too, asks the bus who has sent a call. The number is another than getpid() has where this
- * process is in a pid namespace of its own. */
+/* logind, too, queries the bus who has sent a call. The number is another than getpid() has where
+ * this process is in a pid namespace of its own. */
 static int add_self(struct logind *l, sd_bus_message *m)
 {
 	const char *name;
@@ -344,7 +344,7 @@ static void meet_logind(struct logind *l, const char *owner)
 	if (!l->conn.bus)
 		return;
 	/* The bus answers this before it hands logind anything that is asked from here on. */
-	r = ask(l, LOGIND_SELF);
+	r = query(l, LOGIND_SELF);
 	l->owner_known = true;
 	l->owner = r < 0 ? NULL : strdup(owner);
 	if (!l->owner) {
@@ -353,10 +353,10 @@ static void meet_logind(struct logind *l, const char *owner)
 	}
 	l->verify = l->lock >= 0;
 	l->sink.up(l->sink.userdata);
-	ask_logind(l, LOGIND_PREPARING);
-	ask_logind(l, LOGIND_LIMIT);
+	query_logind(l, LOGIND_PREPARING);
+	query_logind(l, LOGIND_LIMIT);
 	if (l->verify)
-		ask_logind(l, LOGIND_HOLDERS);
+		query_logind(l, LOGIND_HOLDERS);
 }
 
 static int on_owner_known(struct logind *l, sd_bus_message *m)
@@ -516,7 +516,7 @@ static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 		l->slow = false;
 	}
 	if (again)
-		ask_logind(l, call);
+		query_logind(l, call);
 	arm(l);
 	return 0;
 }
@@ -531,7 +531,7 @@ static int send_call(struct logind *l, enum logind_call call)
 	return r < 0 ? r : busconn_send(&l->conn, m, &l->calls[call].slot, on_reply, l);
 }
 
-static int ask(struct logind *l, enum logind_call call)
+static int query(struct logind *l, enum logind_call call)
 {
 	struct logind_pending *p = l->calls + call;
 
@@ -586,7 +586,7 @@ static int on_disconnected(sd_bus_message *m, void *userdata, sd_bus_error *ret_
 	return 0;
 }
 
-/* Listens to the signals and asks who logind is. -errno. */
+/* Listens to the signals and queries who logind is. -errno. */
 static int greet(struct logind *l)
 {
 	static const struct busconn_match matches[] = {
@@ -603,7 +603,7 @@ static int greet(struct logind *l)
 	};
 	int r = busconn_match(&l->conn, matches, sizeof(matches) / sizeof(matches[0]), l);
 
-	return r < 0 ? r : ask(l, LOGIND_OWNER);
+	return r < 0 ? r : query(l, LOGIND_OWNER);
 }
 
 /* --- the connection ----------------------------------------------------------------------------- */
@@ -652,7 +652,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		end_patience(l, now_ns);
 	for (size_t i = 0; due && i < LOGIND_CALL_COUNT; i++)
 		if (l->calls[i].due)
-			ask_logind(l, i);
+			query_logind(l, i);
 	arm(l);
 	return 0;
 }
@@ -669,7 +669,7 @@ static bool is_there(struct logind *l, enum logind_call call)
 void logind_take(struct logind *l)
 {
 	if (is_there(l, LOGIND_INHIBIT))
-		ask_logind(l, LOGIND_INHIBIT);
+		query_logind(l, LOGIND_INHIBIT);
 	arm(l);
 }
 
@@ -681,9 +681,9 @@ void logind_drop(struct logind *l)
 	arm(l);
 }
 
-void logind_ask_limit(struct logind *l)
+void logind_query_limit(struct logind *l)
 {
-	ask_logind(l, LOGIND_LIMIT);
+	query_logind(l, LOGIND_LIMIT);
 	arm(l);
 }
 
@@ -691,14 +691,14 @@ void logind_list_holders(struct logind *l)
 {
 	l->listing = true;
 	if (is_there(l, LOGIND_HOLDERS))
-		ask_logind(l, LOGIND_HOLDERS);
+		query_logind(l, LOGIND_HOLDERS);
 	arm(l);
 }
 
 void logind_reload(struct logind *l)
 {
 	if (is_there(l, LOGIND_RELOAD))
-		ask_logind(l, LOGIND_RELOAD);
+		query_logind(l, LOGIND_RELOAD);
 	arm(l);
 }
 

@@ -130,7 +130,7 @@ void logind_take(struct logind *l);
 void logind_drop(struct logind *l);
 /* Asks for InhibitDelayMaxUSec, never out of a cache; limit() is called, later for a logind that is
  * away. */
-void logind_ask_limit(struct logind *l);
+void logind_query_limit(struct logind *l);
 /* Asks who holds delay locks; holders() is called, possibly before this returns. */
 void logind_list_holders(struct logind *l);
 /* Makes systemd send SIGHUP to logind, which then reads its configuration anew; reloaded() is

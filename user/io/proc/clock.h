@@ -9,7 +9,7 @@
 /* CLOCK_BOOTTIME in ns. */
 uint64_t clock_boot_ns(void);
 
-/* CLOCK_MONOTONIC in ns, for who asks for that one. */
+/* CLOCK_MONOTONIC in ns, for who needs that one. */
 uint64_t clock_monotonic_ns(void);
 
 /* How many ms are left until then by CLOCK_MONOTONIC, rounded up, for poll(); 0: it is past. */

@@ -26,7 +26,7 @@ struct podsrc_sink {
 };
 
 enum podsrc_status {
-	PODSRC_OFF, /* not configured, or nothing there to ask */
+	PODSRC_OFF, /* not configured, or nothing there to query */
 	PODSRC_STARTING,
 	PODSRC_UP,   /* the last question was answered */
 	PODSRC_DOWN, /* the last one was not; text says why */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of HTTP requests: who asks, and what form of answer a scraper wants. */
+/* Headers of HTTP requests: who requests, and what form of answer a scraper wants. */
 #ifndef WIRE_HTTP_HEADERS_H
 #define WIRE_HTTP_HEADERS_H
 

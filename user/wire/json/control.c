@@ -316,14 +316,14 @@ int control_read_follow(const char *line, size_t size, struct control_follow *re
 	return 0;
 }
 
-void control_add_asking(struct buf *out, uint64_t containers)
+void control_add_querying(struct buf *out, uint64_t containers)
 {
 	jsonw_object(out, NULL);
 	jsonw_u64(out, "asking", containers);
 	end(out);
 }
 
-uint64_t control_read_asking(const char *line, size_t size)
+uint64_t control_read_querying(const char *line, size_t size)
 {
 	_cleanup_(cleanup_json_decref) json_t *object = json_loadb(line, size, 0, NULL);
 

@@ -41,7 +41,7 @@ enum control_command {
 	/* A line of control_add_follow(), then records as they come, until one side closes. */
 	CONTROL_FOLLOW,
 	/* A line of record_json() of type empty for each container that runs: its names alone; then
-	 * a line of control_add_asking(). */
+	 * a line of control_add_querying(). */
 	CONTROL_CONTAINERS,
 	/* A line of record_json() of type lost, with the totals; then one of type stop for each
 	 * stop that is under way, without outcome, cause and gaps, and for a client that follows
@@ -105,9 +105,9 @@ int control_read_follow(const char *line, size_t size, struct control_follow *re
 			struct control_why *ret_why);
 
 /* How many of the containers that run have names that a source is queried for, and are not listed. */
-void control_add_asking(struct buf *out, uint64_t containers);
+void control_add_querying(struct buf *out, uint64_t containers);
 /* 0 also for any other line. */
-uint64_t control_read_asking(const char *line, size_t size);
+uint64_t control_read_querying(const char *line, size_t size);
 
 /* The line is without its newline and may hold any bytes. 0; -EBADMSG: it is no request;
  * -EPROTONOSUPPORT: of another version; -EOPNOTSUPP: for a command that there is not. *ret_why is

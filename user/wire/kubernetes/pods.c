@@ -121,7 +121,7 @@ static int sieve_pod(const char *text, size_t size, struct buf *out)
 
 /* What a list of pods says of itself. */
 
-/* It is a version, a count and, where more is to come, some hundred bytes to ask for that. */
+/* It is a version, a count and, where more is to come, some hundred bytes to request that. */
 #define METADATA_MAX 16384
 
 /* Servers compare them as numbers, of which ever larger ones are newer (KEP-5504). */

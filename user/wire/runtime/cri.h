@@ -36,8 +36,8 @@ enum cri_method {
 	CRI_STATUS,	  /* ContainerStatus; key: the container's ID */
 	CRI_IMAGE_STATUS, /* verbose; key: cri_item.image_key */
 	CRI_EVENTS,	  /* GetContainerEvents, a stream that does not end; no key */
-	CRI_STOP,	  /* StopContainer; cri_ask_stop() */
-	CRI_EXEC,	  /* ExecSync; cri_ask_exec() */
+	CRI_STOP,	  /* StopContainer; cri_request_stop() */
+	CRI_EXEC,	  /* ExecSync; cri_request_exec() */
 	CRI_STOP_SANDBOX, /* StopPodSandbox; key: the sandbox's ID */
 	CRI_METHOD_COUNT,
 };
@@ -57,16 +57,16 @@ const char *cri_method_path(enum cri_version version, enum cri_method method);
 /* Adds the question with gRPC's prefix of 5 bytes, the whole body of the request. -EINVAL: no key
  * where one is needed, one where none is taken, or one longer than CRI_KEY_MAX - 1; or buf's error.
  */
-int cri_ask(struct buf *buf, enum cri_method method, const char *key);
+int cri_request(struct buf *buf, enum cri_method method, const char *key);
 
 /* The same for CRI_STOP: the stop signal now, and SIGKILL when it still runs after timeout_s
  * seconds; 0: SIGKILL at once. -EINVAL as above, or for more seconds than INT64_MAX; or buf's
  * error. The answer has no fields. */
-int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s);
+int cri_request_stop(struct buf *buf, const char *id, uint64_t timeout_s);
 
 /* The same for CRI_EXEC: runs a command in a container to its end. The n arguments, one at least,
  * stand one behind the other, each with its NUL. -EINVAL as above; or buf's error. */
-int cri_ask_exec(struct buf *buf, const char *id, const char *args, size_t n);
+int cri_request_exec(struct buf *buf, const char *id, const char *args, size_t n);
 
 /* --- answers --------------------------------------------------------------------------------- */
 
@@ -100,7 +100,7 @@ struct cri_item {
 	struct meta_container container;
 	enum cri_state state;
 	char sandbox_id[META_ID_MAX]; /* a container's sandbox; a sandbox's own ID */
-	char image_key[CRI_KEY_MAX];  /* what to ask CRI_IMAGE_STATUS with; "" for a sandbox */
+	char image_key[CRI_KEY_MAX];  /* what to query CRI_IMAGE_STATUS with; "" for a sandbox */
 	uint32_t refused;	      /* texts dropped */
 };
 
@@ -148,7 +148,7 @@ enum cri_hook_type {
 /* A preStop hook. */
 struct cri_hook {
 	enum cri_hook_type type;
-	struct buf args; /* EXEC: as cri_ask_exec() takes them */
+	struct buf args; /* EXEC: as cri_request_exec() takes them */
 	size_t n_args;
 	uint64_t sleep_s; /* SLEEP */
 };

@@ -271,7 +271,7 @@ int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, cons
 	call->userdata = userdata;
 	snprintf(call->key, sizeof(call->key), "%s", key ? key : "");
 	request.max_bytes = is_list(call) ? LIST_MAX : ANSWER_MAX;
-	r = cri_ask(&question, method, key);
+	r = cri_request(&question, method, key);
 	if (r == 0)
 		r = podsrc_cri_call_open(calls, method, &question, call->line, &request,
 					 &call->fetch);

@@ -122,7 +122,8 @@ void podsrc_cri_call_cancel_all(struct podsrc_cri_calls *calls, enum podsrc_cri_
 
 #define PODSRC_CRI_EVENT_LINE 31
 /* For the stream of events and for stops, which are requests of other kinds: they belong to no
- * session. question: cri_ask(); line: calls at once have different ones. -errno of fetch_start(). */
+ * session. question: cri_request(); line: calls at once have different ones. -errno of
+ * fetch_start(). */
 int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method method,
 			 const struct buf *question, unsigned int line,
 			 struct fetch_request *request, struct fetch_call **ret);

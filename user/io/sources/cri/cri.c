@@ -90,7 +90,7 @@ static void on_end(void *userdata, const struct fetch_result *result)
 static void request(struct podsrc_cri_events *stream)
 {
 	_cleanup_(buf_free) struct buf question = {};
-	struct fetch_request ask = {
+	struct fetch_request http = {
 		.max_bytes = SIZE_MAX,
 		.data = on_data,
 		.done = on_end,
@@ -100,8 +100,8 @@ static void request(struct podsrc_cri_events *stream)
 	if (!stream->wanted || stream->call || stream->refused)
 		return;
 	buf_reset(&stream->bytes);
-	if (cri_ask(&question, CRI_EVENTS, NULL) < 0 ||
-	    podsrc_cri_call_open(stream->calls, CRI_EVENTS, &question, PODSRC_CRI_EVENT_LINE, &ask,
+	if (cri_request(&question, CRI_EVENTS, NULL) < 0 ||
+	    podsrc_cri_call_open(stream->calls, CRI_EVENTS, &question, PODSRC_CRI_EVENT_LINE, &http,
 				 &stream->call) < 0)
 		retry_later(stream);
 }
@@ -231,7 +231,7 @@ const char *const podsrc_cri_places[] = {
 enum phase {
 	PHASE_OFF,
 	PHASE_DOWN,    /* until the next attempt */
-	PHASE_HELLO,   /* asks for the version */
+	PHASE_HELLO,   /* queries the version */
 	PHASE_LISTING, /* reports everything */
 	PHASE_READY,
 };
@@ -314,7 +314,7 @@ static void fail(struct podsrc_cri *cri, const char *what, const char *text)
 	go_down(cri);
 }
 
-/* There is nothing to ask. */
+/* There is nothing to query. */
 static void turn_off(struct podsrc_cri *cri)
 {
 	set_phase(cri, PHASE_OFF);

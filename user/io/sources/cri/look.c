@@ -156,7 +156,7 @@ static struct again *place_again(struct podsrc_cri_look *l, unsigned int tries)
 	return most->tries > tries + 1 ? most : NULL;
 }
 
-static void ask_again(struct podsrc_cri_look *l, const struct podsrc_cri_lookup *lookup)
+static void query_again(struct podsrc_cri_look *l, const struct podsrc_cri_lookup *lookup)
 {
 	struct again *again;
 	uint64_t now_ns = clock_boot_ns();
@@ -178,7 +178,7 @@ static void end_lookup(struct podsrc_cri_look *l, struct podsrc_cri_lookup *look
 
 	memcpy(id, lookup->id, sizeof(id));
 	if (result == META_ABSENT)
-		ask_again(l, lookup);
+		query_again(l, lookup);
 	podsrc_cri_queue_remove(l->queue, lookup);
 	for (; asked > 0; asked--)
 		podsrc_cri_look_answer(l, id, result);
@@ -213,7 +213,7 @@ static void fail_list(struct podsrc_cri_look *l, enum cri_method method, const c
 	l->session.failed(l->session.userdata, names[method], text);
 }
 
-static void ask_list(struct podsrc_cri_look *l, enum cri_method method)
+static void query_list(struct podsrc_cri_look *l, enum cri_method method)
 {
 	if (podsrc_cri_call(l->calls, method, NULL, NULL, on_listed, l) < 0)
 		fail_list(l, method, "out of memory");
@@ -225,14 +225,14 @@ static void end_walk(struct podsrc_cri_look *l)
 
 	buf_free(&list->body);
 	if (list->walk.method == CRI_SANDBOXES) {
-		ask_list(l, CRI_CONTAINERS);
+		query_list(l, CRI_CONTAINERS);
 		return;
 	}
 	list->finishing = true;
 	wake(l);
 }
 
-/* A list that is too long for us, or for the runtime to send, is no reason to ask for nothing. */
+/* A list that is too long for us, or for the runtime to send, is no reason to query nothing. */
 static void on_listed(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
 {
 	struct podsrc_cri_look *l = call->userdata;
@@ -384,7 +384,7 @@ static void start_list(struct podsrc_cri_look *l, bool initial)
 		lookup->seen = false;
 		podsrc_cri_queue_move(l->queue, lookup, PLACE_LISTED);
 	}
-	ask_list(l, CRI_SANDBOXES);
+	query_list(l, CRI_SANDBOXES);
 }
 
 void podsrc_cri_look_list(struct podsrc_cri_look *l)
@@ -428,8 +428,8 @@ static void finish(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup,
 	pump(l);
 }
 
-static void ask(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup, enum cri_method method,
-		const char *key, podsrc_cri_call_fn done)
+static void query(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup,
+		  enum cri_method method, const char *key, podsrc_cri_call_fn done)
 {
 	if (!l->connected || podsrc_cri_call(l->calls, method, key, lookup, done, l) < 0)
 		end_lookup(l, lookup, META_FAILED);
@@ -441,7 +441,7 @@ static void found_exit(struct podsrc_cri_look *l, struct podsrc_cri_lookup *look
 	if (item->state == CRI_STATE_EXITED)
 		report(l, item);
 	else
-		ask_again(l, lookup);
+		query_again(l, lookup);
 	finish(l, lookup, META_FOUND);
 }
 
@@ -461,7 +461,7 @@ static void on_status(struct podsrc_cri_call *call, const struct podsrc_cri_answ
 	else if (report(l, &item))
 		finish(l, lookup, META_FOUND);
 	else
-		ask(l, lookup, CRI_IMAGE_STATUS, item.image_key, on_image);
+		query(l, lookup, CRI_IMAGE_STATUS, item.image_key, on_image);
 }
 
 /* 1 when it is there, 0 when it is not. A runtime that lists others as well does not have them
@@ -497,9 +497,9 @@ static void on_list(struct podsrc_cri_call *call, const struct podsrc_cri_answer
 	if (r < 0)
 		finish(l, lookup, META_FAILED);
 	else if (call->method == CRI_CONTAINERS && r > 0)
-		ask(l, lookup, CRI_STATUS, lookup->id, on_status);
+		query(l, lookup, CRI_STATUS, lookup->id, on_status);
 	else if (call->method == CRI_CONTAINERS)
-		ask(l, lookup, CRI_SANDBOXES, lookup->id, on_list);
+		query(l, lookup, CRI_SANDBOXES, lookup->id, on_list);
 	else
 		finish(l, lookup, r > 0 ? META_FOUND : META_ABSENT);
 }
@@ -551,9 +551,9 @@ static bool start(struct podsrc_cri_look *l, enum podsrc_cri_place from, uint64_
 	}
 	podsrc_cri_queue_move(l->queue, lookup, PLACE_FLYING);
 	if (lookup->exit)
-		ask(l, lookup, CRI_STATUS, lookup->id, on_status);
+		query(l, lookup, CRI_STATUS, lookup->id, on_status);
 	else
-		ask(l, lookup, CRI_CONTAINERS, lookup->id, on_list);
+		query(l, lookup, CRI_CONTAINERS, lookup->id, on_list);
 	return true;
 }
 

@@ -134,8 +134,8 @@ static void begin_stop(struct stop *stop, uint64_t timeout_s)
 		.done = on_stopped,
 	};
 	enum cri_method method = stop->wish.sandbox ? CRI_STOP_SANDBOX : CRI_STOP;
-	int r = stop->wish.sandbox ? cri_ask(&question, method, stop->id)
-				   : cri_ask_stop(&question, stop->id, timeout_s);
+	int r = stop->wish.sandbox ? cri_request(&question, method, stop->id)
+				   : cri_request_stop(&question, stop->id, timeout_s);
 
 	stop->step = STEP_STOPPING;
 	if (r == 0)
@@ -223,7 +223,7 @@ static int execute(struct stop *stop, const struct cri_hook *hook)
 			      2 * PODSRC_CRI_STOP_SLACK_NS,
 		.done = on_executed,
 	};
-	int r = cri_ask_exec(&question, stop->id, hook->args.data, hook->n_args);
+	int r = cri_request_exec(&question, stop->id, hook->args.data, hook->n_args);
 
 	return r < 0 ? r : request(stop, CRI_EXEC, &question, &wish, &stop->exec);
 }
@@ -319,7 +319,7 @@ static void look(struct stop *stop)
 		.timeout_ns = LOOK_NS,
 		.done = on_looked,
 	};
-	int r = cri_ask(&question, CRI_STATUS, stop->id);
+	int r = cri_request(&question, CRI_STATUS, stop->id);
 
 	stop->step = STEP_LOOKING;
 	if (r == 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Asks the files of Docker, Podman and containerd for one container at a time. What asks one of
- * them returns 0, -ENOENT for a container that is not there, -ENXIO where the engine itself is not,
- * and -errno for what went wrong, which complain() noted.
+ * Queries the files of Docker, Podman and containerd for one container at a time. What queries one
+ * of them returns 0, -ENOENT for a container that is not there, -ENXIO where the engine itself is
+ * not, and -errno for what went wrong, which complain() noted.
  */
 #include "io/sources/files/files.h"
 
@@ -208,7 +208,7 @@ static int read_bundle(int dirfd, struct ctrjson_bundle *ret)
 
 /* --- Docker ------------------------------------------------------------------------------------- */
 
-static int ask_docker(struct podsrc_files *src, const char *id, struct meta_container *ret)
+static int query_docker(struct podsrc_files *src, const char *id, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int root = -1, containers = -1, dir = -1;
 	_cleanup_(cleanup_free) char *text = NULL;
@@ -263,8 +263,8 @@ static bool has_settled(const struct podsrc_files_stamp *stamp)
 }
 
 /* The list is written anew whenever a container is made or removed. */
-static int ask_list(struct list *kept, int dirfd, const char *name, const char *id,
-		    struct meta_container *ret)
+static int query_list(struct list *kept, int dirfd, const char *name, const char *id,
+		      struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int fd = -1;
 	_cleanup_(cleanup_free) char *text = NULL;
@@ -288,14 +288,14 @@ static int ask_list(struct list *kept, int dirfd, const char *name, const char *
 	return r;
 }
 
-static int ask_lists(struct podsrc_files *src, int dirfd, const char *id,
-		     struct meta_container *ret)
+static int query_lists(struct podsrc_files *src, int dirfd, const char *id,
+		       struct meta_container *ret)
 {
 	int r = -ENOENT;
 
 	for (size_t i = 0; i < ARRAY_LEN(lists) && r == -ENOENT; i++)
 		r = complain(&src->podman, lists[i], id,
-			     ask_list(&src->lists[i], dirfd, lists[i], id, ret));
+			     query_list(&src->lists[i], dirfd, lists[i], id, ret));
 	return r;
 }
 
@@ -323,8 +323,8 @@ static int read_userdata(int root, const char *driver, const char *id, int *ret_
 	return r >= 0 ? read_bundle(userdata, ret) : r;
 }
 
-static int ask_driver(struct podsrc_files *src, int root, const char *driver, const char *id,
-		      struct meta_container *ret)
+static int query_driver(struct podsrc_files *src, int root, const char *driver, const char *id,
+			struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int all = -1;
 	struct meta_container found = {.source = META_PODMAN, .kind = META_KIND_CONTAINER};
@@ -337,11 +337,11 @@ static int ask_driver(struct podsrc_files *src, int root, const char *driver, co
 	if (bundle.cri)
 		return -ENOENT;
 	snprintf(found.id, sizeof(found.id), "%s", id);
-	r = ask_lists(src, all, id, &found);
+	r = query_lists(src, all, id, &found);
 	return r < 0 && r != -ENOENT ? r : ctrjson_podman(&bundle, &found, ret);
 }
 
-static int ask_podman(struct podsrc_files *src, const char *id, struct meta_container *ret)
+static int query_podman(struct podsrc_files *src, const char *id, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int root = -1;
 	int r = complain(&src->podman, src->podman.root, id, open_part(&src->podman, &root));
@@ -350,11 +350,11 @@ static int ask_podman(struct podsrc_files *src, const char *id, struct meta_cont
 		return r;
 	r = -ENOENT;
 	for (size_t i = 0; i < ARRAY_LEN(drivers) && r == -ENOENT; i++)
-		r = ask_driver(src, root, drivers[i], id, ret);
+		r = query_driver(src, root, drivers[i], id, ret);
 	return r;
 }
 
-static int ask_crio(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
+static int query_crio(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
 {
 	_cleanup_(cleanup_close) int root = -1;
 	int r = open_part(&src->podman, &root);
@@ -408,7 +408,7 @@ static int read_task(int tasks, const char *namespace_, const char *id, struct c
 }
 
 /* The task's configuration, unless it is in a pod. */
-static int ask_task(int tasks, const char *namespace_, const char *id, struct ctrjson_bundle *ret)
+static int query_task(int tasks, const char *namespace_, const char *id, struct ctrjson_bundle *ret)
 {
 	int r = read_task(tasks, namespace_, id, ret);
 
@@ -467,14 +467,14 @@ static int try_id(void *userdata, int tasks, const char *namespace_)
 	/* Docker's own, which add nothing to its own file. */
 	if (strcmp(namespace_, "moby") == 0)
 		return -ENOENT;
-	r = ask_task(tasks, namespace_, want->id, &bundle);
+	r = query_task(tasks, namespace_, want->id, &bundle);
 	if (r < 0)
 		return r;
 	want->bundle = bundle;
 	return ++want->found > 1 ? -ENOTUNIQ : -ENOENT;
 }
 
-static int ask_tasks(struct podsrc_files *src, const char *id, struct meta_container *ret)
+static int query_tasks(struct podsrc_files *src, const char *id, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int tasks = -1;
 	struct by_id want = {.id = id};
@@ -491,7 +491,7 @@ static int ask_tasks(struct podsrc_files *src, const char *id, struct meta_conta
 	return complain(&src->containerd, "config.json", id, r);
 }
 
-static int ask_cri_task(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
+static int query_cri_task(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
 {
 	_cleanup_(cleanup_close) int tasks = -1;
 	int r = open_tasks(src, &tasks);
@@ -511,7 +511,7 @@ static int try_cgroup(void *userdata, int tasks, const char *namespace_)
 {
 	const struct by_cgroup *want = userdata;
 	struct ctrjson_bundle bundle;
-	int r = ask_task(tasks, namespace_, want->id, &bundle);
+	int r = query_task(tasks, namespace_, want->id, &bundle);
 
 	if (r < 0)
 		return r;
@@ -527,7 +527,7 @@ static bool is_short_identifier(const char *text)
 }
 
 /* "/<namespace>/<id>"; base is the last component. */
-static int ask_plain(int tasks, const char *path, const char *base, struct meta_container *ret)
+static int query_plain(int tasks, const char *path, const char *base, struct meta_container *ret)
 {
 	struct by_cgroup want = {path, base, ret};
 	char namespace_[IDENTIFIER_MAX + 1];
@@ -543,7 +543,7 @@ static int ask_plain(int tasks, const char *path, const char *base, struct meta_
 }
 
 /* "<prefix>-<id>.scope": either part may hold dashes of its own. */
-static int ask_scope(int tasks, const char *path, const char *base, struct meta_container *ret)
+static int query_scope(int tasks, const char *path, const char *base, struct meta_container *ret)
 {
 	struct by_cgroup want = {.path = path, .ret = ret};
 	char name[PATH_PART_MAX + 1], *at;
@@ -562,7 +562,7 @@ static int ask_scope(int tasks, const char *path, const char *base, struct meta_
 	return r;
 }
 
-static int ask_cgroup(struct podsrc_files *src, const char *path, struct meta_container *ret)
+static int query_cgroup(struct podsrc_files *src, const char *path, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int tasks = -1;
 	const char *base = strrchr(path, '/');
@@ -571,9 +571,9 @@ static int ask_cgroup(struct podsrc_files *src, const char *path, struct meta_co
 	if (r < 0)
 		return complain(&src->containerd, "tasks", path, r);
 	base++;
-	r = ask_plain(tasks, path, base, ret);
+	r = query_plain(tasks, path, base, ret);
 	if (r == -ENOENT)
-		r = ask_scope(tasks, path, base, ret);
+		r = query_scope(tasks, path, base, ret);
 	return complain(&src->containerd, "config.json", path, r);
 }
 
@@ -624,15 +624,15 @@ enum meta_result podsrc_files_find(struct podsrc_files *src, const char *contain
 	if (strlen(container_id) >= META_ID_MAX || !is_identifier(container_id))
 		return META_ABSENT;
 	if (runtime == CGPATH_RT_PODMAN && hex)
-		return settle(&src->podman, ask_podman(src, container_id, ret));
+		return settle(&src->podman, query_podman(src, container_id, ret));
 	if (runtime != CGPATH_RT_DOCKER && runtime != CGPATH_RT_CONTAINERD &&
 	    runtime != CGPATH_RT_UNKNOWN)
 		return META_ABSENT;
 	if (hex && runtime != CGPATH_RT_CONTAINERD)
-		result = settle(&src->docker, ask_docker(src, container_id, ret));
+		result = settle(&src->docker, query_docker(src, container_id, ret));
 	if (result == META_FOUND || runtime == CGPATH_RT_DOCKER)
 		return result;
-	second = settle(&src->containerd, ask_tasks(src, container_id, ret));
+	second = settle(&src->containerd, query_tasks(src, container_id, ret));
 	return second == META_ABSENT ? result : second;
 }
 
@@ -653,14 +653,15 @@ static int take_in_pod(const struct ctrjson_bundle *bundle, const char *id, cons
 	return 0;
 }
 
-static enum meta_result ask_bundle(struct podsrc_files *src, enum meta_source source,
-				   const char *id, const char *pod_uid, struct meta_container *ret)
+static enum meta_result query_bundle(struct podsrc_files *src, enum meta_source source,
+				     const char *id, const char *pod_uid,
+				     struct meta_container *ret)
 {
 	bool crio = source == META_PODMAN;
 	struct ctrjson_bundle bundle;
 	int r;
 
-	r = crio ? ask_crio(src, id, &bundle) : ask_cri_task(src, id, &bundle);
+	r = crio ? query_crio(src, id, &bundle) : query_cri_task(src, id, &bundle);
 	if (r >= 0)
 		r = take_in_pod(&bundle, id, pod_uid, ret);
 	if (r >= 0)
@@ -678,18 +679,18 @@ enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *
 	if (!is_container_id(container_id))
 		return META_ABSENT;
 	if (any || runtime == CGPATH_RT_DOCKER)
-		result = settle(&src->docker, ask_docker(src, container_id, ret));
+		result = settle(&src->docker, query_docker(src, container_id, ret));
 	if (result != META_FOUND && (any || runtime == CGPATH_RT_CONTAINERD))
-		result = ask_bundle(src, META_CONTAINERD, container_id, pod_uid, ret);
+		result = query_bundle(src, META_CONTAINERD, container_id, pod_uid, ret);
 	if (result != META_FOUND && runtime == CGPATH_RT_CRIO)
-		result = ask_bundle(src, META_PODMAN, container_id, pod_uid, ret);
+		result = query_bundle(src, META_PODMAN, container_id, pod_uid, ret);
 	return result;
 }
 
 enum meta_result podsrc_files_identify(struct podsrc_files *src, const char *cgroup_path,
 				       struct meta_container *ret)
 {
-	int r = ask_cgroup(src, cgroup_path, ret);
+	int r = query_cgroup(src, cgroup_path, ret);
 
 	/* Most cgroups are not containers: not worth counting. */
 	return r == -ENOENT ? META_ABSENT : settle(&src->containerd, r);

@@ -106,15 +106,15 @@ static int open_podman(int home, uint32_t user, const char *driver, const char *
 static void open_container(int home, const struct home_question *q, unsigned int i,
 			   struct opened *ret)
 {
-	const struct home_ask *ask = &q->asks[i];
+	const struct home_query *query = &q->queries[i];
 	char path[256];
 
-	if (ask->runtime != CGPATH_RT_PODMAN) {
-		snprintf(path, sizeof(path), DOCKER "/%s/config.v2.json", ask->id);
+	if (query->runtime != CGPATH_RT_PODMAN) {
+		snprintf(path, sizeof(path), DOCKER "/%s/config.v2.json", query->id);
 		ret->docker[i] = open_file(home, q->user, path);
 		return;
 	}
-	snprintf(path, sizeof(path), "%s/userdata/config.json", ask->id);
+	snprintf(path, sizeof(path), "%s/userdata/config.json", query->id);
 	for (size_t d = 0; d < DRIVERS; d++)
 		ret->podman[i][d] = open_podman(home, q->user, drivers[d], path);
 }
@@ -188,13 +188,13 @@ static int read_podman(const struct opened *opened, unsigned int i, size_t drive
 static int read_container(const struct home_question *q, const struct opened *opened,
 			  unsigned int i, struct meta_container *ret)
 {
-	const struct home_ask *ask = &q->asks[i];
+	const struct home_query *query = &q->queries[i];
 	int r = -ENOENT;
 
-	if (ask->runtime != CGPATH_RT_PODMAN)
-		return read_docker(opened->docker[i], ask->id, ret);
+	if (query->runtime != CGPATH_RT_PODMAN)
+		return read_docker(opened->docker[i], query->id, ret);
 	for (size_t d = 0; d < DRIVERS && r == -ENOENT; d++)
-		r = read_podman(opened, i, d, ask->id, ret);
+		r = read_podman(opened, i, d, query->id, ret);
 	return r;
 }
 

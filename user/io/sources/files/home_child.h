@@ -10,7 +10,7 @@
 #include "core/names/meta.h"
 #include "io/sources/files/homes.h"
 
-struct home_ask {
+struct home_query {
 	char id[META_ID_MAX]; /* 64 hex digits */
 	enum cgpath_runtime runtime;
 };
@@ -19,7 +19,7 @@ struct home_question {
 	const char *passwd; /* as in struct podsrc_homes_options */
 	uint32_t user;
 	unsigned int n;
-	struct home_ask asks[PODSRC_HOMES_WAITING];
+	struct home_query queries[PODSRC_HOMES_WAITING];
 };
 
 /* One of each, in any order, by messages. The child may have fallen to what it read: any bytes are

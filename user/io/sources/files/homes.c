@@ -33,7 +33,7 @@ struct home {
 	struct podsrc_homes *homes;
 	uint32_t user;		       /* 0: free */
 	struct home_question question; /* that the child has; n 0: it has been answered */
-	struct home_ask waiting[PODSRC_HOMES_WAITING];
+	struct home_query waiting[PODSRC_HOMES_WAITING];
 	unsigned int n_waiting;
 
 	struct child child;	     /* pid 0: none runs */
@@ -113,14 +113,14 @@ static void settle(struct home *home, unsigned int i, enum meta_result result,
 		   const struct meta_container *container)
 {
 	struct podsrc_homes *h = home->homes;
-	struct home_ask *ask = &home->question.asks[i];
+	struct home_query *query = &home->question.queries[i];
 	struct meta_container found;
 	char id[META_ID_MAX];
 
-	if (!ask->id[0])
+	if (!query->id[0])
 		return;
-	strcpy(id, ask->id);
-	ask->id[0] = '\0';
+	strcpy(id, query->id);
+	query->id[0] = '\0';
 	if (result == META_FOUND && !take(home->user, id, container, &found))
 		result = META_FAILED;
 	if (result == META_FOUND)
@@ -225,7 +225,7 @@ static void start(struct home *home, uint64_t now_ns)
 
 	*q = (struct home_question){
 		.passwd = h->options.passwd, .user = home->user, .n = home->n_waiting};
-	memcpy(q->asks, home->waiting, sizeof(q->asks));
+	memcpy(q->queries, home->waiting, sizeof(q->queries));
 	home->n_waiting = 0;
 	home->limit = sd_event_source_disable_unref(home->limit);
 	home->started_ns = now_ns;
@@ -293,7 +293,7 @@ static bool is_asked(const struct home *home, const char *id)
 		if (strcmp(home->waiting[i].id, id) == 0)
 			return true;
 	for (unsigned int i = 0; i < home->question.n; i++)
-		if (strcmp(home->question.asks[i].id, id) == 0)
+		if (strcmp(home->question.queries[i].id, id) == 0)
 			return true;
 	return false;
 }
@@ -303,7 +303,7 @@ void podsrc_homes_find(struct podsrc_homes *h, uint32_t user, const char *contai
 {
 	bool known = runtime == CGPATH_RT_PODMAN || runtime == CGPATH_RT_DOCKER ||
 		     runtime == CGPATH_RT_UNKNOWN;
-	struct home_ask *ask;
+	struct home_query *query;
 	struct home *home;
 
 	if (!user || !known || !is_container_id(container_id)) {
@@ -317,9 +317,9 @@ void podsrc_homes_find(struct podsrc_homes *h, uint32_t user, const char *contai
 		conclude(h, user, container_id, META_SHED);
 		return;
 	}
-	ask = &home->waiting[home->n_waiting++];
-	*ask = (struct home_ask){.runtime = runtime};
-	strcpy(ask->id, container_id);
+	query = &home->waiting[home->n_waiting++];
+	*query = (struct home_query){.runtime = runtime};
+	strcpy(query->id, container_id);
 	begin(home);
 }
 

@@ -87,7 +87,7 @@ static bool is_loopback(const struct host *host)
 	struct in6_addr six;
 	struct in_addr four;
 
-	/* io/fetch asks no resolver for this name. */
+	/* io/fetch queries no resolver for this name. */
 	if (strcmp(host->text, "localhost") == 0)
 		return true;
 	if (inet_pton(AF_INET, host->text, &four) == 1)

@@ -14,7 +14,7 @@ int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **re
 void podsrc_kubelet_explain(const struct podsrc_kubelet_options *options,
 			    const struct fetch_result *result, struct podsrc_kubelet_why *ret);
 
-/* What shows who asks: the token, and the client certificate with its key. */
+/* What shows who the client is: the token, and the client certificate with its key. */
 
 /* Whether libcurl, which opens the file by itself, would not wait for a writer of it: 0, or -errno
  * and a sentence for a person. what: "CA". */

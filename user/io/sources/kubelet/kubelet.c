@@ -61,7 +61,7 @@ struct podsrc_kubelet {
 
 	struct podsrc_state state; /* its where is the URL without the query */
 	bool addressed;		   /* an address of its host was known once */
-	sd_event_source *timer;	   /* asks */
+	sd_event_source *timer;	   /* queries it */
 	sd_event_source *work;	   /* takes the answer apart */
 
 	struct fetch_call *call;     /* NULL: nothing is asked */
@@ -150,7 +150,7 @@ static void report_done(struct podsrc_kubelet *k, const char *uid, enum meta_res
 }
 
 /* Ends the look-ups that the last question was to answer; all of them when there is no answer. The
- * sink may ask anew meanwhile: those are behind the ones that are looked at. */
+ * sink may query anew meanwhile: those are behind the ones that are looked at. */
 static void answer(struct podsrc_kubelet *k, enum meta_result unless_found, bool all)
 {
 	size_t n = k->n_lookups, kept = 0, added;
@@ -461,7 +461,7 @@ static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *
 }
 
 /* Sends the question. What comes of it ends in go_down() or take_reply(). */
-static void ask(struct podsrc_kubelet *k)
+static void query(struct podsrc_kubelet *k)
 {
 	struct podsrc_kubelet_secrets secrets;
 	struct podsrc_kubelet_why why;
@@ -558,7 +558,7 @@ static void on_message(void *userdata, const void *message, size_t len)
 		k->counts.skipped += event.type != PODPROTO_SYNCED;
 }
 
-static void ask_stream(struct podsrc_kubelet *k)
+static void query_stream(struct podsrc_kubelet *k)
 {
 	k->streaming = false;
 	k->listing = true;
@@ -572,13 +572,13 @@ static void ask_stream(struct podsrc_kubelet *k)
 }
 
 /* By the socket where that is of use, else by the URL. */
-static void ask_best(struct podsrc_kubelet *k)
+static void query_best(struct podsrc_kubelet *k)
 {
 	bool by_stream = k->stream && !k->falling_back && podsrc_stream_is_ready(k->stream);
 
 	k->falling_back = false;
 	if (by_stream) {
-		ask_stream(k);
+		query_stream(k);
 		return;
 	}
 	if (k->stream)
@@ -587,7 +587,7 @@ static void ask_best(struct podsrc_kubelet *k)
 	if (k->url) {
 		snprintf(k->state.where, sizeof(k->state.where), "%.*s", (int)strcspn(k->url, "?"),
 			 k->url);
-		ask(k);
+		query(k);
 		return;
 	}
 	snprintf(k->state.where, sizeof(k->state.where), "%s", podsrc_stream_path(k->stream));
@@ -622,7 +622,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	k->hurried = k->leaving = false;
 	if (k->asked_ns >= k->wanted_ns + k->options.gap_ns)
 		k->wanted_ns = 0;
-	ask_best(k);
+	query_best(k);
 	return 0;
 }
 
@@ -640,7 +640,7 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 		report_done(k, pod_uid, META_FAILED);
 		return;
 	}
-	/* Who asks again wants an answer to this question, and receives one. */
+	/* Who queries again wants an answer to this query, and receives one. */
 	for (size_t i = 0; i < k->n_lookups; i++)
 		if (k->lookups[i].question && strcmp(k->lookups[i].uid, pod_uid) == 0) {
 			k->lookups[i].question = lookup.question;

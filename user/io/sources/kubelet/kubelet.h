@@ -5,9 +5,9 @@
  * the same rules.
  *
  * What it costs the cluster: the kubelet sends the token to the API server (a TokenReview; its
- * authentication.webhook.enabled must be true) and asks what it allows (a SubjectAccessReview). The
- * right to `get` nodes/pods is enough where the kubelet's gate KubeletFineGrainedAuthz is on: by
- * default since Kubernetes 1.33, always since 1.36. Older kubelets require `get` nodes/proxy
+ * authentication.webhook.enabled must be true) and queries what it allows (a SubjectAccessReview).
+ * The right to `get` nodes/pods is enough where the kubelet's gate KubeletFineGrainedAuthz is on:
+ * by default since Kubernetes 1.33, always since 1.36. Older kubelets require `get` nodes/proxy
  * (pkg/kubelet/server/auth.go), which allows far more: with it, commands can be run in every
  * container of the node (a websocket is opened by GET). The read-only port, http://127.0.0.1:10255,
  * needs no authorisation, where it is enabled.
@@ -74,7 +74,7 @@ struct podsrc_kubelet_options {
 	uint64_t timeout_ns;  /* 10 s: for an answer to come whole */
 	uint64_t gap_ns;      /* 1 s: between two queries while an answer is awaited */
 	/* The kubelet's socket, with or without unix://, or where to search for it, NULL-ended and
-	 * borrowed; both NULL: there is none to ask. */
+	 * borrowed; both NULL: there is none to query. */
 	const char *socket;
 	const char *const *sockets;
 	uint64_t look_ns;		     /* 5 s: between two looks for it */
@@ -110,7 +110,7 @@ struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k);
 DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
 
 /*
- * Something about the pod is new (it is unknown, or being stopped): asks soon, once for all that
+ * Something about the pod is new (it is unknown, or being stopped): queries soon, once for all that
  * wait, and never more often than gap_ns nor a quarter of the time. What it finds is reported as
  * ever; then done() is called for the uid. Only an answer to a question asked after this call
  * counts. Failed at once while the kubelet is down.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Keeps a connection to systemd, asks about services and ends the look-ups of them. No function of
+ * Keeps a connection to systemd, queries services and ends the look-ups of them. No function of
  * sd-bus that waits is called: the socket is connected here, and all else is answered later.
  */
 #include "io/sources/units/units.h"
@@ -368,7 +368,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 }
 
 /* Asks about a service; unit->object is set. -errno. */
-static int ask_about(struct podsrc_units *u, struct unit *unit)
+static int query_about(struct podsrc_units *u, struct unit *unit)
 {
 	const struct busconn_method get_all = {
 		BUS_NAME, unit->object, PROPERTIES, "GetAll", {SERVICE}};
@@ -377,7 +377,7 @@ static int ask_about(struct podsrc_units *u, struct unit *unit)
 }
 
 /* unit may be gone afterwards. */
-static int ask(struct podsrc_units *u, struct unit *unit)
+static int query(struct podsrc_units *u, struct unit *unit)
 {
 	char name[META_NAME_MAX];
 	int r;
@@ -394,7 +394,7 @@ static int ask(struct podsrc_units *u, struct unit *unit)
 	}
 	unit->asked_ns = clock_boot_ns();
 	units_put(&u->table, unit, &u->table.asked);
-	return ask_about(u, unit);
+	return query_about(u, unit);
 }
 
 /* Asks about as many services as may be asked about at once. */
@@ -409,7 +409,7 @@ static void pump(struct podsrc_units *u)
 			unit = TAILQ_FIRST(&u->table.stale);
 		if (!unit)
 			break;
-		r = ask(u, unit);
+		r = query(u, unit);
 	}
 	if (r < 0)
 		lose_bus(u, strerror(-r));

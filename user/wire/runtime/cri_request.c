@@ -76,7 +76,7 @@ static int add_image(struct buf *buf, ProtobufCBinaryData key)
 	return grpc_add_message(buf, &request.base);
 }
 
-int cri_ask(struct buf *buf, enum cri_method method, const char *key)
+int cri_request(struct buf *buf, enum cri_method method, const char *key)
 {
 	ProtobufCBinaryData bytes = {.len = key ? strlen(key) : 0, .data = (uint8_t *)key};
 
@@ -96,7 +96,7 @@ int cri_ask(struct buf *buf, enum cri_method method, const char *key)
 	return add_list(buf, (ProtobufCBinaryData){});
 }
 
-int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s)
+int cri_request_stop(struct buf *buf, const char *id, uint64_t timeout_s)
 {
 	Cri__StopContainerRequest request = CRI__STOP_CONTAINER_REQUEST__INIT;
 	size_t len = strlen(id);
@@ -108,7 +108,7 @@ int cri_ask_stop(struct buf *buf, const char *id, uint64_t timeout_s)
 	return grpc_add_message(buf, &request.base);
 }
 
-int cri_ask_exec(struct buf *buf, const char *id, const char *args, size_t n)
+int cri_request_exec(struct buf *buf, const char *id, const char *args, size_t n)
 {
 	Cri__ExecSyncRequest request = CRI__EXEC_SYNC_REQUEST__INIT;
 	ProtobufCBinaryData *cmd;

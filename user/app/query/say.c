@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Why a daemon did not answer. */
-#include "app/query/ask.h"
+#include "app/query/say.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include "app/config/run_dir.h"
 #include "app/log/say.h"
 
-void ask_say(const char *command, const char *socket, int error, const struct control_why *why)
+void query_say(const char *command, const char *socket, int error, const struct control_why *why)
 {
 	char buffer[PATH_MAX];
 	const char *path = control_socket_path(socket, buffer);

@@ -7,6 +7,6 @@
 
 /* Logs why the daemon did not answer the command, and what to do about it. socket is as it was
  * given, NULL for the default. */
-void ask_say(const char *command, const char *socket, int error, const struct control_why *why);
+void query_say(const char *command, const char *socket, int error, const struct control_why *why);
 
 #endif
