@@ -146,9 +146,10 @@ if [[ -r /sys/kernel/btf/vmlinux ]]; then
 		>"$tmp/daemon.log" 2>&1 &
 	daemon=$!
 	sleepers+=("$daemon")
+	end=$((SECONDS + 100))
 	listed() { "$graced" pods --control.socket "$tmp/run/control.sock" | grep -q "cart-$n-7d9c"; }
 	until listed; do
-		kill -0 "$daemon" && ((SECONDS < 60)) || break
+		kill -0 "$daemon" && ((SECONDS < end)) || break
 		sleep 0.05
 	done 2>/dev/null
 	all_find_it_full <<-END
