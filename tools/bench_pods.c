@@ -41,9 +41,9 @@ static uint64_t cgroup_of(unsigned int pod, unsigned int container)
 	return 1000 + pod * (CONTAINERS + 1) + container;
 }
 
-static void uid_of(unsigned int pod, char ret[META_UID_MAX])
+static void uid_of(unsigned int pod, char ret[POD_UID_MAX])
 {
-	snprintf(ret, META_UID_MAX, "94dc9966-21b5-4c6e-8f0a-%012x", pod);
+	snprintf(ret, POD_UID_MAX, "94dc9966-21b5-4c6e-8f0a-%012x", pod);
 }
 
 static struct graced_proc init_of(unsigned int pod, unsigned int container, unsigned int life)
@@ -67,7 +67,7 @@ static void begin(struct node *n, unsigned int pod, unsigned int container, unsi
 
 static void make_pod(struct node *n, unsigned int pod)
 {
-	char uid[META_UID_MAX], *path = n->obs.cgroup.path;
+	char uid[POD_UID_MAX], *path = n->obs.cgroup.path;
 
 	uid_of(pod, uid);
 	n->obs.cgroup = (struct obs_cgroup){.id = cgroup_of(pod, 0)};

@@ -30,7 +30,7 @@ static void check_uid(const struct input *in, const struct cgpath *id)
 	char escaped[sizeof(id->pod_uid)];
 	size_t len = strnlen(id->pod_uid, sizeof(id->pod_uid));
 
-	assert(len == 0 || len == 32 || len == CGPATH_UID_LEN);
+	assert(len == 0 || len == 32 || len == POD_UID_LEN);
 	assert(id->static_pod == (len == 32));
 	assert(len != 32 || is_lower_hex(id->pod_uid));
 	assert(strspn(id->pod_uid, "0123456789abcdef-") == len);

@@ -13,7 +13,7 @@
 
 struct received {
 	size_t pods;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 };
 
 static void check_text(const char *text, size_t size)

@@ -175,7 +175,7 @@ static void test_removed(void **state)
 
 	found(&map, 4, POD_A_PATH);
 	a1 = cgnode_ref(found(&map, 5, A1_PATH));
-	assert_int_equal(map.pods.count, 1);
+	assert_int_equal(map.n_pods, 1);
 	cgmap_remove(&map, 4);
 	cgmap_remove(&map, 5);
 	cgmap_remove(&map, 5);
@@ -191,7 +191,7 @@ static void test_removed(void **state)
 	assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), again);
 	assert_null(cgnode_unref(&map, a1));
 	cgmap_remove(&map, 6);
-	assert_int_equal(map.pods.count, 0);
+	assert_int_equal(map.n_pods, 0);
 	assert_int_equal(map.nodes.count, 0);
 	assert_int_equal(map.containers.count, 0);
 	cgmap_done(&map);
@@ -380,13 +380,14 @@ static void test_roots(void **state)
 
 		for (int k = 0; k < 3; k++) {
 			nodes[come[k]] = found(&map, (uint64_t)come[k] + 1, paths[come[k]]);
-			if (!best || strlen(nodes[come[k]]->pod->root) < strlen(best->pod->root))
+			if (!best ||
+			    strlen(nodes[come[k]]->cgroups->root) < strlen(best->cgroups->root))
 				best = nodes[come[k]];
-			assert_ptr_equal(cgmap_pod(&map, WORLD_UID_A), best->pod);
-			assert_ptr_equal(cgmap_pod_of(&map, best), best->pod);
+			assert_ptr_equal(cgmap_pod(&map, WORLD_UID_A), best->cgroups);
+			assert_ptr_equal(cgmap_pod_of(&map, best), best->cgroups);
 		}
-		assert_int_equal(map.pods.count, 1);
-		assert_string_equal(nodes[1]->pod->root, "/a");
+		assert_int_equal(map.n_pods, 1);
+		assert_string_equal(nodes[1]->cgroups->root, "/a");
 		assert_null(cgmap_pod_of(&map, nodes[1]));
 		assert_null(cgmap_pod_of(&map, nodes[2]));
 		for (int k = 0, gone = 0; k < 3; k++) {
@@ -395,9 +396,9 @@ static void test_roots(void **state)
 			if (gone)
 				assert_null(cgmap_pod(&map, WORLD_UID_A));
 			else
-				assert_ptr_equal(cgmap_pod(&map, WORLD_UID_A), nodes[0]->pod);
+				assert_ptr_equal(cgmap_pod(&map, WORLD_UID_A), nodes[0]->cgroups);
 		}
-		assert_int_equal(map.pods.count, 0);
+		assert_int_equal(map.n_pods, 0);
 		cgmap_done(&map);
 	}
 }
@@ -406,19 +407,19 @@ static void test_roots(void **state)
 static void test_one_root(void **state)
 {
 	struct cgmap map = {};
-	struct pod *pod;
+	struct pod_cgroups *pod;
 
-	pod = found(&map, 1, "/kubepods/burstable/pod" WORLD_UID_A)->pod;
+	pod = found(&map, 1, "/kubepods/burstable/pod" WORLD_UID_A)->cgroups;
 	assert_ptr_equal(found(&map, 2,
 			       "/kubepods.slice/kubepods-burstable.slice/"
 			       "kubepods-burstable-pod94dc9966_21b5_4c6e_8f0a_1d2c3b4a5968.slice")
-				 ->pod,
+				 ->cgroups,
 			 pod);
 	assert_ptr_equal(
 		found(&map, 3,
 		      "/system.slice/kubepods-burstable-"
 		      "pod94dc9966_21b5_4c6e_8f0a_1d2c3b4a5968.slice:cri-containerd:" WORLD_ID_A1)
-			->pod,
+			->cgroups,
 		pod);
 	cgmap_done(&map);
 }

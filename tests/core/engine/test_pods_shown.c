@@ -83,7 +83,7 @@ static void test_view(void **state)
 
 static const char *uid_of(uint32_t i)
 {
-	static char uid[META_UID_MAX];
+	static char uid[POD_UID_MAX];
 
 	snprintf(uid, sizeof(uid), "94dc9966-21b5-4c6e-8f0a-%012x", i);
 	return uid;

@@ -46,7 +46,8 @@ static void test_rank(void **state)
 		struct meta_container b = container_by(want[i].second, "second");
 		struct meta_pod p = pod_by(want[i].first, "first");
 		struct meta_pod q = pod_by(want[i].second, "second");
-		struct podtab tab = {};
+		struct podmap pods = {};
+		struct podtab tab = {.pods = &pods};
 
 		assert_int_equal(podtab_take_container(&tab, &a, 1), 0);
 		assert_int_equal(podtab_take_container(&tab, &b, 2), 0);
@@ -55,6 +56,7 @@ static void test_rank(void **state)
 		assert_string_equal(podtab_container(&tab, "c1")->name, want[i].stands);
 		assert_string_equal(podtab_pod(&tab, UID)->name, want[i].stands);
 		podtab_done(&tab);
+		podmap_done(&pods);
 	}
 }
 
@@ -63,7 +65,8 @@ static void test_fills(void **state)
 	struct meta_container cri = container_by(META_CRI, "main");
 	struct meta_container kubelet = container_by(META_KUBELET, "");
 	struct meta_pod pod = pod_by(META_CRI, "web-0"), spec = pod_by(META_KUBELET, "");
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	cri.stop_signal = 3;
 	kubelet.stop_signal = 15;
@@ -86,6 +89,7 @@ static void test_fills(void **state)
 	assert_string_equal(podtab_pod(&tab, UID)->workload, "web");
 	assert_int_equal(podtab_pod(&tab, UID)->grace_ns, 30);
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 static void test_digest(void **state)
@@ -94,7 +98,8 @@ static void test_digest(void **state)
 		"sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 	struct meta_container cri = container_by(META_CRI, "main");
 	struct meta_container kubelet = container_by(META_KUBELET, "");
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	strcpy(cri.image, digest);
 	strcpy(kubelet.image, "nginx");
@@ -110,6 +115,7 @@ static void test_digest(void **state)
 	podtab_take_container(&tab, &kubelet, 5);
 	assert_string_equal(podtab_container(&tab, "c1")->image, "docker.io/library/nginx:1");
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 /* A weaker source's name does not replace the stronger one's, and has no kind beside it. */
@@ -121,7 +127,8 @@ static void test_kind(void **state)
 	strcpy(kubelet.workload, "web");
 	strcpy(kubelet.workload_kind, "Deployment");
 	for (int first = 0; first < 2; first++) {
-		struct podtab tab = {};
+		struct podmap pods = {};
+		struct podtab tab = {.pods = &pods};
 
 		podtab_take_pod(&tab, first ? &cri : &kubelet, 1);
 		assert_int_equal(podtab_pod(&tab, UID)->workload_kind == NULL, first);
@@ -133,6 +140,7 @@ static void test_kind(void **state)
 		assert_null(podtab_pod(&tab, UID)->workload_kind);
 		strcpy(kubelet.workload_kind, "Deployment");
 		podtab_done(&tab);
+		podmap_done(&pods);
 	}
 }
 
@@ -150,7 +158,8 @@ static void test_apart(void **state)
 	b.known = META_CTR_PRESTOP | META_CTR_PROBE_GRACE | META_CTR_PROBE;
 	b.prestop = b.probe_grace = b.probe = true;
 	for (int first = 0; first < 2; first++) {
-		struct podtab tab = {};
+		struct podmap pods = {};
+		struct podtab tab = {.pods = &pods};
 
 		podtab_take_pod(&tab, first ? &cri : &kubelet, 1);
 		podtab_take_pod(&tab, first ? &kubelet : &cri, 2);
@@ -165,13 +174,15 @@ static void test_apart(void **state)
 		assert_true(podtab_spec(&tab, UID, "c1")->probe_grace);
 		assert_true(podtab_spec(&tab, UID, "c1")->probe);
 		podtab_done(&tab);
+		podmap_done(&pods);
 	}
 }
 
 static void test_newest(void **state)
 {
 	struct meta_pod pod = pod_by(META_KUBELET, "web-0");
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	pod.known = META_POD_DELETING;
 	podtab_take_pod(&tab, &pod, 5);
@@ -187,12 +198,14 @@ static void test_newest(void **state)
 	assert_true(podtab_pod(&tab, UID)->gone);
 	assert_true(podtab_pod(&tab, UID)->deleting);
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 static void test_ways(void **state)
 {
 	struct meta_container c = container_by(META_KUBELET, "c1");
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	c.known = META_CTR_PRESTOP | META_CTR_EXIT;
 	c.prestop = true;
@@ -212,6 +225,7 @@ static void test_ways(void **state)
 			 podtab_spec(&tab, UID, "c1"));
 	assert_null(podtab_container_keyed(&tab, "c2", 0, map_key("c1")));
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 static void test_of_nothing(void **state)
@@ -220,7 +234,8 @@ static void test_of_nothing(void **state)
 	struct meta_container unsourced = container_by(META_NONE, "x");
 	struct meta_container beyond = container_by(META_SOURCE_COUNT, "x");
 	struct meta_pod pod = {.source = META_CRI}, unknown = {.source = META_CRI, .uid = UID};
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	unknown.gone = true;
 	assert_int_equal(podtab_take_container(&tab, &nobody, 1), -EINVAL);
@@ -228,15 +243,17 @@ static void test_of_nothing(void **state)
 	assert_int_equal(podtab_take_container(&tab, &beyond, 1), -EINVAL);
 	assert_int_equal(podtab_take_pod(&tab, &pod, 1), -EINVAL);
 	assert_int_equal(podtab_take_pod(&tab, &unknown, 1), 0);
-	assert_int_equal(tab.pods.count + tab.containers.count, 0);
+	assert_int_equal(tab.n_pods + tab.containers.count, 0);
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 static void test_age(void **state)
 {
 	struct meta_container c = container_by(META_CRI, "main");
 	struct meta_pod pod = pod_by(META_CRI, "web-0");
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	podtab_take_pod(&tab, &pod, HOUR);
 	podtab_take_container(&tab, &c, HOUR);
@@ -250,6 +267,7 @@ static void test_age(void **state)
 	assert_null(podtab_container(&tab, "c1"));
 	assert_int_equal(tab.aged, 1);
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 static int take_numbered(struct podtab *tab, unsigned int n, uint64_t now_ns)
@@ -262,7 +280,8 @@ static int take_numbered(struct podtab *tab, unsigned int n, uint64_t now_ns)
 
 static void test_bounds(void **state)
 {
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	for (unsigned int i = 0; i < PODTAB_MAX_CONTAINERS; i++)
 		assert_int_equal(take_numbered(&tab, i, HOUR), 0);
@@ -276,12 +295,14 @@ static void test_bounds(void **state)
 	assert_int_equal(tab.containers.count, 1);
 	assert_int_equal(take_numbered(&tab, 1u << 20, 2 * HOUR), 0);
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 static void test_users(void **state)
 {
 	struct meta_container meta = {.source = META_PODMAN, .id = "c1"};
-	struct podtab tab = {};
+	struct podmap pods = {};
+	struct podtab tab = {.pods = &pods};
 
 	for (uint32_t user = 0; user < 3; user++) {
 		meta.user = user;
@@ -293,6 +314,7 @@ static void test_users(void **state)
 	assert_string_equal(podtab_user_container(&tab, "c1", 2)->name, "of-2");
 	assert_null(podtab_user_container(&tab, "c1", 3));
 	podtab_done(&tab);
+	podmap_done(&pods);
 }
 
 int main(void)

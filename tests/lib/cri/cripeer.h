@@ -34,7 +34,7 @@ enum cripeer_act {
 };
 
 struct cripeer_container {
-	char id[META_ID_MAX], name[META_NAME_MAX], pod[META_NAME_MAX], uid[META_UID_MAX];
+	char id[META_ID_MAX], name[META_NAME_MAX], pod[META_NAME_MAX], uid[POD_UID_MAX];
 	char image[META_IMAGE_MAX];
 	bool sandbox;
 	uint32_t state;	      /* as CRI numbers it */

@@ -28,7 +28,7 @@ struct crisite {
 	const char *search[3];
 	unsigned int pods, signals, done; /* different ones; with a signal; look-ups ended */
 	struct crisite_container *containers;
-	char uids[64][META_UID_MAX];
+	char uids[64][POD_UID_MAX];
 };
 
 /* For cmocka. */

@@ -33,7 +33,7 @@ struct kubescene {
 
 	unsigned int pods, gone, containers;
 	unsigned int statics; /* of the pods */
-	char last_gone[META_UID_MAX];
+	char last_gone[POD_UID_MAX];
 	unsigned int lists;	       /* that were reported complete */
 	unsigned int gone_before_list; /* ... and who was gone by the last of them */
 	struct buf done;	       /* "<uid> <result>\n" each */

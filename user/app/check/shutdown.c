@@ -26,18 +26,20 @@ struct fitting {
 	struct buf cut_ones; /* "shop/db-0 (60 s, has 20 s), …" */
 };
 
-static void add_cut(struct fitting *f, const struct podtab_pod *pod, int64_t grace_s,
-		    int64_t group_s)
+static void add_cut(struct fitting *f, const struct pod *pod, int64_t grace_s, int64_t group_s)
 {
+	const struct podtab_pod *meta = pod->meta;
+
 	if (f->cut++ >= NAMED_MAX)
 		return;
 	buf_printf(&f->cut_ones, "%s%s/%s (%" PRId64 " s, has %" PRId64 " s)",
-		   f->cut > 1 ? ", " : "", pod->namespace_ ? pod->namespace_ : "-",
-		   pod->name ? pod->name : pod->uid, grace_s, group_s);
+		   f->cut > 1 ? ", " : "", meta->namespace_ ? meta->namespace_ : "-",
+		   meta->name ? meta->name : pod->uid, grace_s, group_s);
 }
 
-static void on_pod(void *userdata, const struct podtab_pod *pod)
+static void on_pod(void *userdata, const struct pod *known)
 {
+	const struct podtab_pod *pod = known->meta;
 	struct fitting *f = userdata;
 	struct shutplan_pod in = {
 		.has_priority = pod->known & META_POD_PRIORITY,
@@ -55,7 +57,7 @@ static void on_pod(void *userdata, const struct podtab_pod *pod)
 	f->no_grace += !in.grace.set;
 	group_s = f->plan->groups[shutplan_group_of(f->plan, &in)].seconds;
 	if (in.grace.set && group_s < in.grace.s)
-		add_cut(f, pod, in.grace.s, group_s);
+		add_cut(f, known, in.grace.s, group_s);
 }
 
 static void report_fitting(struct fitting *f, bool own, check_line_fn fn, void *userdata)

@@ -73,7 +73,7 @@ struct waiter {
 	uint64_t fresh[FRESH_MAX];
 	size_t n_fresh;
 
-	char (*daemons)[META_UID_MAX]; /* uids of the pods that a DaemonSet controls */
+	char (*daemons)[POD_UID_MAX]; /* uids of the pods that a DaemonSet controls */
 	size_t n_daemons, daemons_room;
 	sd_event_source *timeout, *again, *look;
 };

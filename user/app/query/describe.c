@@ -18,6 +18,7 @@
 struct describe {
 	sd_event *event;
 	struct sources sources;
+	struct podmap pods;
 	struct podtab tab;
 	char home_key[PODSRC_HOMES_KEY_SIZE]; /* of the look-up in a home that is waited for; "" */
 };
@@ -81,6 +82,7 @@ int describe_new(const struct options *options, struct describe **ret)
 
 	if (!d)
 		return -ENOMEM;
+	d->tab.pods = &d->pods;
 	r = sd_event_new(&d->event);
 	if (r >= 0)
 		r = sources_open_once(d->event, options, &sink, &d->sources);
@@ -101,6 +103,7 @@ struct describe *describe_free(struct describe *d)
 	sources_close(&d->sources);
 	sd_event_unref(d->event);
 	podtab_done(&d->tab);
+	podmap_done(&d->pods);
 	free(d);
 	return NULL;
 }
@@ -160,13 +163,13 @@ struct grace describe_grace(struct describe *d, const struct cgpath *path, const
 	return grace_of(pod, own, spec, 0);
 }
 
-void describe_each_pod(const struct describe *d,
-		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata)
+void describe_each_pod(const struct describe *d, void (*fn)(void *userdata, const struct pod *pod),
+		       void *userdata)
 {
-	const struct podtab_pod *pod;
+	const struct pod *pod;
 	size_t pos = 0;
 
-	while ((pod = map_next(&d->tab.pods, &pos)))
+	while ((pod = podmap_next(&d->pods, &pos)))
 		fn(userdata, pod);
 }
 

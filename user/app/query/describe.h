@@ -30,8 +30,8 @@ const struct podtab_container *describe_container(struct describe *d, const stru
 struct grace describe_grace(struct describe *d, const struct cgpath *path, const char *cgroup);
 
 /* Calls fn for each pod that a source provided, in no order. */
-void describe_each_pod(const struct describe *d,
-		       void (*fn)(void *userdata, const struct podtab_pod *pod), void *userdata);
+void describe_each_pod(const struct describe *d, void (*fn)(void *userdata, const struct pod *pod),
+		       void *userdata);
 
 /* Whether a cgroup that does not look like one is a container: fills in id and runtime. */
 bool describe_identify(struct describe *d, const char *cgroup, struct cgpath *path);

@@ -8,78 +8,67 @@
 
 #define DEFAULT_MAX_NODES 16384
 
-/* The second of two uids with one key is not found. */
-static struct pod *pod_by_uid(const struct cgmap *map, const char *uid)
+static struct pod_cgroups *cgroups_of_uid(const struct cgmap *map, const char *uid)
 {
-	struct pod *pod = map_get(&map->pods, map_key(uid));
+	const struct pod *pod = podmap_find(&map->pods, uid);
 
-	return pod && strcmp(pod->uid, uid) == 0 ? pod : NULL;
+	return pod ? pod->cgroups : NULL;
 }
 
-static void pod_unref(struct cgmap *map, struct pod *pod)
+static void pod_unref(struct cgmap *map, struct pod_cgroups *cgroups)
 {
-	struct pod *first, *at;
+	struct pod_cgroups **at;
 
-	if (!pod || --pod->refs)
+	if (!cgroups || --cgroups->refs)
 		return;
-	first = map_get(&map->pods, pod->key);
-	if (first == pod && pod->next) {
-		/* There is room: the key is there. */
-		(void)map_put(&map->pods, pod->key, pod->next);
-	} else if (first == pod) {
-		map_remove(&map->pods, pod->key);
-	} else {
-		for (at = first; at; at = at->next)
-			if (at->next == pod)
-				at->next = pod->next;
-	}
-	free(pod->root);
-	free(pod);
+	for (at = &cgroups->pod->cgroups; *at != cgroups; at = &(*at)->next)
+		;
+	*at = cgroups->next;
+	map->n_pods -= !cgroups->pod->cgroups;
+	podmap_leave(&map->pods, cgroups->pod);
+	free(cgroups->root);
+	free(cgroups);
 }
 
 /* The shortest root comes first, and of two as short the one that was known first. */
-static int pod_enter(struct cgmap *map, struct pod *pod)
+static void pod_enter(struct cgmap *map, struct pod *pod, struct pod_cgroups *cgroups)
 {
-	struct pod *first = map_get(&map->pods, pod->key), *at = first;
-	size_t len = strlen(pod->root);
+	struct pod_cgroups **at = &pod->cgroups;
+	size_t len = strlen(cgroups->root);
 
-	if (first && strcmp(first->uid, pod->uid) != 0)
-		return 0;
-	if (!first || len < strlen(first->root)) {
-		pod->next = first;
-		if (first)
-			first->is_double = true;
-		return map_put(&map->pods, pod->key, pod);
-	}
-	pod->is_double = true;
-	while (at->next && strlen(at->next->root) <= len)
-		at = at->next;
-	pod->next = at->next;
-	at->next = pod;
-	return 0;
+	while (*at && strlen((*at)->root) <= len)
+		at = &(*at)->next;
+	cgroups->is_double = at != &pod->cgroups;
+	if (*at && !cgroups->is_double)
+		(*at)->is_double = true;
+	map->n_pods += !pod->cgroups;
+	cgroups->pod = pod;
+	cgroups->next = *at;
+	*at = cgroups;
 }
 
 static int pod_new(struct cgmap *map, const struct cgpath *ident, const char *root, size_t root_len,
-		   struct pod **ret)
+		   struct pod_cgroups **ret)
 {
-	struct pod *pod = calloc(1, sizeof(*pod));
+	struct pod_cgroups *cgroups = calloc(1, sizeof(*cgroups));
+	struct pod *pod;
 	int r;
 
-	if (!pod)
+	if (!cgroups)
 		return -ENOMEM;
-	strcpy(pod->uid, ident->pod_uid);
-	pod->key = map_key(pod->uid);
-	LIST_INIT(&pod->nodes);
-	pod->qos = ident->qos;
-	pod->is_static = ident->static_pod;
-	pod->root = strndup(root, root_len);
-	r = pod->root ? pod_enter(map, pod) : -ENOMEM;
+	LIST_INIT(&cgroups->nodes);
+	cgroups->qos = ident->qos;
+	cgroups->is_static = ident->static_pod;
+	cgroups->root = strndup(root, root_len);
+	r = cgroups->root ? podmap_reach(&map->pods, ident->pod_uid, &pod) : -ENOMEM;
 	if (r < 0) {
-		free(pod->root);
-		free(pod);
-		return r;
+		free(cgroups->root);
+		free(cgroups);
+		map->refused += r == -EEXIST;
+		return r == -EEXIST ? -ENOSPC : r;
 	}
-	*ret = pod;
+	pod_enter(map, pod, cgroups);
+	*ret = cgroups;
 	return 0;
 }
 
@@ -98,29 +87,37 @@ static size_t root_len_of(const struct cgmap *map, const char *path, const struc
 	return longest;
 }
 
-static struct pod *pod_find(const struct cgmap *map, const char *path, const struct cgpath *ident)
+static struct pod_cgroups *pod_find(const struct cgmap *map, const char *path,
+				    const struct cgpath *ident)
 {
+	struct pod_cgroups *cgroups = cgroups_of_uid(map, ident->pod_uid);
 	size_t len = root_len_of(map, path, ident);
-	struct pod *pod = pod_by_uid(map, ident->pod_uid);
 
-	while (pod && (strlen(pod->root) != len || memcmp(pod->root, path, len) != 0))
-		pod = pod->next;
-	return pod;
+	while (cgroups && (strlen(cgroups->root) != len || memcmp(cgroups->root, path, len) != 0))
+		cgroups = cgroups->next;
+	return cgroups;
 }
 
-static int pod_take(struct cgmap *map, const char *path, const struct cgpath *ident,
-		    struct pod **ret)
+static void join(struct cgnode *node, struct pod_cgroups *cgroups)
 {
-	struct pod *pod = pod_find(map, path, ident);
+	cgroups->refs++;
+	node->pod = cgroups->pod;
+	node->cgroups = cgroups;
+	LIST_INSERT_HEAD(&cgroups->nodes, node, in_pod);
+}
+
+/* Its pod is new when it was not known. */
+static int enter_pod(struct cgmap *map, struct cgnode *node)
+{
+	struct pod_cgroups *cgroups = pod_find(map, node->path, &node->ident);
 	int r = 0;
 
-	if (!pod)
-		r = pod_new(map, ident, path, root_len_of(map, path, ident), &pod);
-	if (r < 0)
-		return r;
-	pod->refs++;
-	*ret = pod;
-	return 0;
+	if (!cgroups)
+		r = pod_new(map, &node->ident, node->path,
+			    root_len_of(map, node->path, &node->ident), &cgroups);
+	if (r == 0)
+		join(node, cgroups);
+	return r;
 }
 
 struct cgnode *cgnode_ref(struct cgnode *node)
@@ -135,7 +132,7 @@ struct cgnode *cgnode_unref(struct cgmap *map, struct cgnode *node)
 		return NULL;
 	if (node->pod)
 		LIST_REMOVE(node, in_pod);
-	pod_unref(map, node->pod);
+	pod_unref(map, node->cgroups);
 	free(node->path);
 	free(node);
 	return NULL;
@@ -149,7 +146,7 @@ void cgmap_done(struct cgmap *map)
 	while ((node = map_next(&map->nodes, &pos)))
 		cgnode_unref(map, node);
 	map_done(&map->nodes);
-	map_done(&map->pods);
+	podmap_done(&map->pods);
 	map_done(&map->containers);
 }
 
@@ -270,10 +267,9 @@ static int identify(struct cgmap *map, struct cgnode *node, char *path, uint32_t
 	node->container_key = key_of(node);
 	node->kind = kind_of(map, path, &node->ident);
 	if (node->ident.pod_uid[0] && node->kind != GRACED_WATCH_BRANCH && !node->pod) {
-		r = pod_take(map, path, &node->ident, &node->pod);
+		r = enter_pod(map, node);
 		if (r < 0)
 			return r;
-		LIST_INSERT_HEAD(&node->pod->nodes, node, in_pod);
 	}
 	if (!node->ident.container_id[0] || node->kind != GRACED_WATCH_CONTAINER)
 		return 0;
@@ -392,11 +388,8 @@ bool cgmap_trusts_name(const struct cgmap *map, uint32_t kind)
 
 void cgmap_join_pod(struct cgnode *node, const struct cgnode *below)
 {
-	if (!below || below->kind != GRACED_WATCH_POD || !below->pod || node->pod)
-		return;
-	node->pod = below->pod;
-	node->pod->refs++;
-	LIST_INSERT_HEAD(&node->pod->nodes, node, in_pod);
+	if (below && below->kind == GRACED_WATCH_POD && below->pod && !node->pod)
+		join(node, below->cgroups);
 }
 
 void cgmap_remove(struct cgmap *map, uint64_t id)
@@ -410,21 +403,24 @@ void cgmap_remove(struct cgmap *map, uint64_t id)
 	cgnode_unref(map, node);
 }
 
-struct pod *cgmap_pod(const struct cgmap *map, const char *uid)
+static struct pod_cgroups *unless_double(struct pod_cgroups *cgroups)
 {
-	struct pod *pod = pod_by_uid(map, uid);
-
-	return pod && !pod->is_double ? pod : NULL;
+	return cgroups && !cgroups->is_double ? cgroups : NULL;
 }
 
-struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
+struct pod_cgroups *cgmap_pod(const struct cgmap *map, const char *uid)
+{
+	return unless_double(cgroups_of_uid(map, uid));
+}
+
+struct pod_cgroups *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
 {
 	struct cgpath ident = {};
 	size_t len;
 
 	if (!node || node->pod || node->kind != GRACED_WATCH_BRANCH || !node->path ||
 	    !strstr(node->path, "pod"))
-		return node ? node->pod : NULL;
+		return node ? node->cgroups : NULL;
 	for (len = strlen(node->path); len && ident.kind != CGPATH_POD; len--)
 		if (node->path[len] == '/')
 			cgpath_parse(node->path, len, &ident);
@@ -434,11 +430,9 @@ struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
 	return pod_find(map, node->path, &ident);
 }
 
-struct pod *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node)
+struct pod_cgroups *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node)
 {
-	struct pod *pod = cgmap_pod_around(map, node);
-
-	return pod && !pod->is_double && map_get(&map->pods, pod->key) == pod ? pod : NULL;
+	return unless_double(cgmap_pod_around(map, node));
 }
 
 int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container_id,

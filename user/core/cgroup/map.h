@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "core/cgroup/path.h"
 #include "core/cgroup/trust.h"
+#include "core/model/pod.h"
 #include "graced/event.h"
 
 struct stop;
@@ -31,28 +32,27 @@ enum names_lapse {
 };
 
 /*
- * Two kubelets, one of them in a node inside a container, could have pods of one uid: a pod is
- * known by the root of its kubelet's cgroups and its uid. What sources say of a uid is about the
- * pod with the shortest root, since who makes cgroups in a nested node may forge any uid there; and
- * never about another, even when that pod is gone.
+ * Two kubelets, one of them in a node inside a container, could have pods of one uid: a pod's
+ * cgroups are known by the root of its kubelet's cgroups and its uid. What sources say of a uid is
+ * about those with the shortest root, since who makes cgroups in a nested node may forge any uid
+ * there; and never about others, even when those are gone.
  */
-struct pod {
+struct pod_cgroups {
 	unsigned refs;
-	uint64_t key;	  /* map_key() of uid, the index */
-	struct pod *next; /* of the same uid below another root */
-	char *root;	  /* path above the kubelet's own part; "" at the top */
-	bool is_double;	  /* another had a shorter root, or was there before */
-	/* Its cgroups, those included that are gone and that something still refers to. */
+	struct pod *pod;
+	struct pod_cgroups *next; /* of the same uid below another root */
+	char *root;		  /* path above the kubelet's own part; "" at the top */
+	bool is_double;		  /* others had a shorter root, or were there before */
+	/* Those included that are gone and that something still refers to. */
 	struct cgnode_list nodes;
-	char uid[CGPATH_UID_LEN + 1];
 	enum cgpath_qos qos;
 	bool is_static;
 	unsigned queries;  /* queries of a source that have no answer yet */
 	uint64_t asked_ns; /* of the last one */
-	/* enum names_lapse, of the last answer about it, and about a container in it. */
+	/* enum names_lapse, of the last answer about the pod, and about a container in it. */
 	uint8_t lapse, names_lapse;
 	bool answered; /* a source has, once */
-	bool entered;  /* a container was in one of its cgroups */
+	bool entered;  /* a container was in one of them */
 };
 
 enum names_state {
@@ -79,9 +79,10 @@ struct cgnode {
 	uint32_t delegated_level; /* as core/cgroup/trust has it */
 	uint32_t units;		  /* enum cgnode_units */
 	struct cgpath ident;
-	uint32_t user;		/* of a container: cgtrust_user() of its path */
-	uint64_t container_key; /* cgtrust_container_key() of its container; 0: it has none */
-	struct pod *pod;	/* NULL: in none */
+	uint32_t user;		     /* of a container: cgtrust_user() of its path */
+	uint64_t container_key;	     /* cgtrust_container_key() of its container; 0: it has none */
+	struct pod *pod;	     /* NULL: in none */
+	struct pod_cgroups *cgroups; /* ... of that pod, with the same kubelet */
 	LIST_ENTRY(cgnode) in_pod;
 	bool populated;	 /* by the kernel's last event a process may be in it */
 	bool entered;	 /* a pod's own: a container was in it */
@@ -101,7 +102,8 @@ struct cgnode {
 
 struct cgmap {
 	struct map nodes;      /* by cgroup id */
-	struct map pods;       /* by hash of uid: the first of each */
+	struct podmap pods;    /* all that anything is known of */
+	size_t n_pods;	       /* ... that have a cgroup */
 	struct map containers; /* by hash of container id */
 	uint32_t max_nodes;
 	uint64_t refused;		 /* nodes that did not fit */
@@ -160,15 +162,15 @@ static inline bool cgnode_is_container(const struct cgnode *node)
 	return node && node->kind >= GRACED_WATCH_CONTAINER;
 }
 
-/* The pod that sources mean by that uid; NULL when nothing is in it. */
-struct pod *cgmap_pod(const struct cgmap *map, const char *uid);
+/* Those of the pod that sources mean by that uid; NULL when nothing is in it. */
+struct pod_cgroups *cgmap_pod(const struct cgmap *map, const char *uid);
 
-/* A node's own pod; of a branch the pod below whose cgroup it is, as that of CRI-O's conmon. NULL:
- * none. */
-struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node);
+/* Those of a node's own pod; of a branch the pod below whose cgroup it is, as that of CRI-O's
+ * conmon. NULL: none. */
+struct pod_cgroups *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node);
 
 /* The same, NULL where sources mean another pod of that uid. */
-struct pod *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node);
+struct pod_cgroups *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node);
 
 /*
  * A branch turned out to be a container of that id, though its path does not say so. 0, -EINVAL for

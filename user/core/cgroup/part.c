@@ -69,7 +69,7 @@ static bool is_uuid(struct cgpart p)
 	static const size_t groups[] = {8, 4, 4, 4, 12};
 	const char *at = p.at;
 
-	if (p.len != CGPATH_UID_LEN || (at[8] != '-' && at[8] != '_'))
+	if (p.len != POD_UID_LEN || (at[8] != '-' && at[8] != '_'))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
 		if (i > 0 && *at++ != p.at[8])
@@ -89,7 +89,7 @@ static bool is_pod_uid(struct cgpart p)
 /* Cuts "pod<uid>" off the end of P. */
 static bool cut_pod_uid(struct cgpart *p, struct cgpart *ret_uid)
 {
-	static const size_t lengths[] = {CGPATH_UID_LEN, CGPART_HASH_UID_LEN};
+	static const size_t lengths[] = {POD_UID_LEN, CGPART_HASH_UID_LEN};
 
 	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
 		size_t head = p->len - lengths[i];

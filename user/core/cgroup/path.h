@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/model/pod.h"
 #include "core/words/words.h"
 
-#define CGPATH_MAX     4096 /* bytes of a path with its NUL */
-#define CGPATH_UID_LEN 36
-#define CGPATH_ID_LEN  64
+#define CGPATH_MAX    4096 /* bytes of a path with its NUL */
+#define CGPATH_ID_LEN 64
 
 struct cgpath {
 	enum cgpath_kind kind;
@@ -27,7 +27,7 @@ struct cgpath {
 	/* Bytes of the path in front of the kubelet's own part, which begins with "/kubepods…"; 0
 	 * for a pod that is not below one, and where there is no pod. */
 	size_t root_len;
-	char pod_uid[CGPATH_UID_LEN + 1];     /* lower case, with dashes; "" where there is none */
+	char pod_uid[POD_UID_MAX];	      /* lower case, with dashes; "" where there is none */
 	char container_id[CGPATH_ID_LEN + 1]; /* the sandbox's ID for a sandbox; "" where none */
 };
 

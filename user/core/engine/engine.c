@@ -45,6 +45,7 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->map.roots = config->container_roots;
 	e->map.services = config->scope >= SCOPE_SERVICES;
 	e->names.map = &e->map;
+	e->names.tab.pods = &e->map.pods;
 	e->names.out = &e->out;
 	e->names.sources = config->sources;
 	e->stops = (struct stops){
@@ -88,8 +89,8 @@ struct engine *engine_free(struct engine *e)
 	marks_done(&e->out.marks);
 	shutdowns_done(&e->shutdowns);
 	stops_done(&e->stops);
-	cgmap_done(&e->map);
 	podtab_done(&e->names.tab);
+	cgmap_done(&e->map);
 	free(e);
 	return NULL;
 }
@@ -238,7 +239,7 @@ static void report_attached(struct engine *e, uint64_t at_ns)
 	rec->attached.hierarchy = e->out.host.hierarchy;
 	rec->attached.programs = e->out.host.programs;
 	rec->attached.containers = e->containers_found;
-	rec->attached.pods = e->map.pods.count > 0;
+	rec->attached.pods = e->map.n_pods > 0;
 	output_report(&e->out);
 }
 
@@ -373,7 +374,7 @@ static int on_container(struct engine *e, const struct obs *obs)
 
 static void pod_answered(struct engine *e, const struct obs_names *n)
 {
-	struct pod *pod = cgmap_pod(&e->map, n->pod_uid);
+	struct pod_cgroups *pod = cgmap_pod(&e->map, n->pod_uid);
 	struct cgnode *node;
 
 	if (!pod)
@@ -401,7 +402,7 @@ static void container_answered(struct engine *e, const struct obs_names *n)
 	node->names = podtab_is_named(c) ? NAMES_KNOWN : NAMES_ABSENT;
 	node->lapse = names_lapse_of(n);
 	if (node->pod)
-		node->pod->names_lapse = node->lapse;
+		node->cgroups->names_lapse = node->lapse;
 	if (node->stop)
 		stops_named(&e->stops, node->stop);
 	if (cgmap_pod_of(&e->map, node))
@@ -699,11 +700,11 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	ret->procs_forgotten = e->stops.stats.procs_forgotten;
 	ret->cgroups = e->map.nodes.count;
 	ret->cgroups_refused = e->map.refused;
-	ret->pods = e->map.pods.count;
+	ret->pods = e->map.n_pods;
 	ret->pods_refused = e->pods.stats.refused;
 	memcpy(ret->pod_states, e->pods.stats.states, sizeof(ret->pod_states));
 	memcpy(ret->discrepancies, e->pods.stats.discrepancies, sizeof(ret->discrepancies));
-	ret->pods_described = e->names.tab.pods.count;
+	ret->pods_described = e->names.tab.n_pods;
 	ret->containers_described = e->names.tab.containers.count;
 	ret->names_refused = e->names.tab.refused;
 	ret->names_aged = e->names.tab.aged;

@@ -134,7 +134,7 @@ void stops_renew_all(struct stops *stops)
 
 void stops_renew_pod(struct stops *stops, const char *uid)
 {
-	struct pod *pod = cgmap_pod(stops->map, uid);
+	struct pod_cgroups *pod = cgmap_pod(stops->map, uid);
 	struct cgnode *node;
 
 	if (pod)
@@ -252,7 +252,7 @@ static void note_managed(const struct given *given, const struct podtab_pod *met
 static void note_planned(const struct given *given, const struct podtab_pod *meta,
 			 struct stop *stop)
 {
-	const struct shutplan_pod pod = given_pod(meta, stop->node->pod->is_static);
+	const struct shutplan_pod pod = given_pod(meta, stop->node->cgroups->is_static);
 	const struct pod_seconds seconds =
 		shutplan_stop_s(given->plan, &pod, (struct pod_seconds){});
 

@@ -62,7 +62,7 @@ void marks_pod(struct marks *m, struct epod *p)
 void marks_names(struct marks *m, const char *uid)
 {
 	struct epod *p = pods_find(m->pods, uid);
-	struct pod *pod = cgmap_pod(m->map, uid);
+	struct pod_cgroups *pod = cgmap_pod(m->map, uid);
 	struct cgnode *node;
 
 	if (p)
@@ -92,7 +92,7 @@ void marks_cgroup(struct marks *m, struct cgnode *node)
 	if (!node->pod)
 		return;
 	/* The pod's own cgroup is populated as its containers are. */
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
+	LIST_FOREACH(other, &node->cgroups->nodes, in_pod)
 		if (other->kind == GRACED_WATCH_POD && !other->removed)
 			changed(m, other);
 	p = pods_find(m->pods, node->pod->uid);

@@ -30,7 +30,7 @@ struct marks {
 	bool all; /* more changed than could be noted */
 	bool run; /* of a shutdown */
 	struct id_list cgroups;
-	char (*uids)[META_UID_MAX]; /* of pods */
+	char (*uids)[POD_UID_MAX]; /* of pods */
 	size_t n_uids, room_uids;
 };
 

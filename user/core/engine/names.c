@@ -43,20 +43,20 @@ bool names_is_unit(const struct cgnode *node)
 
 struct podtab_pod *names_pod(const struct names *names, const struct cgnode *node)
 {
-	const struct pod *pod = node ? cgmap_pod_of(names->map, node) : NULL;
+	const struct pod_cgroups *cgroups = node ? cgmap_pod_of(names->map, node) : NULL;
 
-	return pod ? podtab_pod_keyed(&names->tab, pod->uid, pod->key) : NULL;
+	return cgroups ? cgroups->pod->meta : NULL;
 }
 
 /* A source that places the container in another pod than its cgroup describes another one. */
 static bool is_of(const struct names *names, const struct podtab_container *c,
 		  const struct cgnode *node)
 {
-	const struct pod *pod = cgmap_pod_of(names->map, node);
+	const struct pod_cgroups *pod = cgmap_pod_of(names->map, node);
 
 	if (!c->pod_uid[0])
 		return pod || !node->pod;
-	return pod && strcmp(pod->uid, c->pod_uid) == 0;
+	return pod && strcmp(pod->pod->uid, c->pod_uid) == 0;
 }
 
 struct podtab_container *names_container(const struct names *names, const struct cgnode *node)
@@ -124,7 +124,7 @@ static bool is_querying(const struct names *names, const struct cgnode *node)
 
 bool names_is_querying(const struct names *names, const struct cgnode *node)
 {
-	const struct pod *pod = node->pod;
+	const struct pod_cgroups *pod = node->cgroups;
 
 	return is_querying(names, node) ||
 	       (pod && pod->queries && names->out->now_ns < pod->asked_ns + ASK_NS);
@@ -135,7 +135,7 @@ static uint32_t lapse_of(const struct cgnode *node)
 	return node->lapse | (node->names == NAMES_QUERIED ? LAPSE_LATE : 0u);
 }
 
-uint32_t names_lapse_of_spec(const struct pod *pod)
+uint32_t names_lapse_of_spec(const struct pod_cgroups *pod)
 {
 	return pod->lapse | (pod->queries && !pod->answered ? LAPSE_LATE : 0u);
 }
@@ -145,7 +145,7 @@ uint8_t names_lapse_of(const struct obs_names *answer)
 	return (uint8_t)((answer->failed ? LAPSE_FAILED : 0) | (answer->shed ? LAPSE_SHED : 0));
 }
 
-uint32_t names_lapse_of_pod(const struct pod *pod)
+uint32_t names_lapse_of_pod(const struct pod_cgroups *pod)
 {
 	uint32_t lapse = names_lapse_of_spec(pod) | pod->names_lapse;
 	const struct cgnode *node;
@@ -157,7 +157,7 @@ uint32_t names_lapse_of_pod(const struct pod *pod)
 
 uint32_t names_lapse(const struct names *names, const struct cgnode *node, bool is_sandbox)
 {
-	const struct pod *pod = node ? cgmap_pod_of(names->map, node) : NULL;
+	const struct pod_cgroups *pod = node ? cgmap_pod_of(names->map, node) : NULL;
 	const struct podtab_pod *meta = names_pod(names, node);
 	uint32_t of_pod = pod ? names_lapse_of_spec(pod) : 0, lapse = 0;
 
@@ -183,10 +183,13 @@ void names_listed(struct names *names, enum meta_source source, uint64_t asked_n
 	struct pod *pod;
 	size_t pos = 0;
 
-	while ((pod = map_next(&names->map->pods, &pos)))
-		if (meta_lister(names->sources, pod->is_static) == source &&
-		    (!asked_ns || pod->asked_ns <= asked_ns))
-			pod->lapse = 0;
+	while ((pod = podmap_next(&names->map->pods, &pos))) {
+		struct pod_cgroups *cgroups = pod->cgroups;
+
+		if (cgroups && meta_lister(names->sources, cgroups->is_static) == source &&
+		    (!asked_ns || cgroups->asked_ns <= asked_ns))
+			cgroups->lapse = 0;
+	}
 }
 
 /* No source knows better. */
@@ -232,7 +235,7 @@ void names_query(struct names *names, struct cgnode *node)
 	output_effect(names->out, &query);
 	pod = names_pod(names, node);
 	if (!pod || !(pod->known & META_POD_GRACE))
-		names_query_pod(names, node->pod, names->out->now_ns);
+		names_query_pod(names, node->cgroups, names->out->now_ns);
 }
 
 void names_query_beside(struct names *names, const struct cgnode *node)
@@ -241,7 +244,7 @@ void names_query_beside(struct names *names, const struct cgnode *node)
 
 	if (!cgmap_pod_of(names->map, node) || !names_has_source(names, META_CRI))
 		return;
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
+	LIST_FOREACH(other, &node->cgroups->nodes, in_pod)
 		if (other->names == NAMES_ABSENT && !other->removed && cgnode_is_container(other))
 			names_query(names, other);
 }
@@ -254,7 +257,7 @@ void names_query_unit(struct names *names, struct cgnode *node)
 	names_query(names, node);
 }
 
-void names_query_pod(struct names *names, struct pod *pod, uint64_t since_ns)
+void names_query_pod(struct names *names, struct pod_cgroups *pod, uint64_t since_ns)
 {
 	struct effect query = {.type = EFFECT_FIND_POD};
 
@@ -267,14 +270,14 @@ void names_query_pod(struct names *names, struct pod *pod, uint64_t since_ns)
 		return;
 	pod->queries++;
 	pod->asked_ns = names->out->now_ns;
-	strcpy(query.pod_uid, pod->uid);
+	strcpy(query.pod_uid, pod->pod->uid);
 	output_effect(names->out, &query);
 }
 
 bool names_query_status(struct names *names, const char *uid, enum meta_source source)
 {
 	struct effect query = {.type = EFFECT_FIND_POD};
-	struct pod *pod = cgmap_pod(names->map, uid);
+	struct pod_cgroups *pod = cgmap_pod(names->map, uid);
 
 	if (!names_has_source(names, source))
 		return false;
@@ -364,7 +367,7 @@ int names_take_pod(struct names *names, const struct meta_pod *meta, uint64_t at
 static void changed_container(struct names *names, const struct meta_container *meta)
 {
 	struct cgnode *node = NULL;
-	struct pod *pod;
+	struct pod_cgroups *pod;
 
 	if (meta->unit[0] && names->map->services)
 		node = names_unit_node(names, meta->unit);
@@ -511,8 +514,8 @@ static bool fill_state(const struct podtab_pod *pod, uint32_t source, struct met
 	return true;
 }
 
-static void save_pod_of(const struct saver *to, const struct podtab_pod *pod, uint32_t source,
-			bool gone)
+static void save_pod_of(const struct saver *to, const char *uid, const struct podtab_pod *pod,
+			uint32_t source, bool gone)
 {
 	struct obs obs = {.type = OBS_POD, .at_ns = to->at_ns};
 	struct meta_pod *meta = &obs.pod;
@@ -520,7 +523,7 @@ static void save_pod_of(const struct saver *to, const struct podtab_pod *pod, ui
 
 	meta->source = source;
 	meta->gone = gone;
-	strcpy(meta->uid, pod->uid);
+	strcpy(meta->uid, uid);
 	if (!gone) {
 		any |= fill_names(pod, source, meta);
 		any |= fill_spec(pod, source, meta);
@@ -537,10 +540,10 @@ void names_save_pod(const struct names *names, const char *uid, const struct sav
 	if (!pod)
 		return;
 	for (uint32_t source = META_NONE + 1; source < META_SOURCE_COUNT; source++)
-		save_pod_of(to, pod, source, false);
+		save_pod_of(to, uid, pod, source, false);
 	/* Only what is known can be gone. */
 	if (pod->gone)
-		save_pod_of(to, pod, pod->state_from ? pod->state_from : META_KUBELET, true);
+		save_pod_of(to, uid, pod, pod->state_from ? pod->state_from : META_KUBELET, true);
 }
 
 static bool fill_facts(const struct podtab_container *c, uint32_t source,

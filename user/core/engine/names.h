@@ -53,8 +53,8 @@ bool names_is_querying(const struct names *names, const struct cgnode *node);
 uint32_t names_lapse(const struct names *names, const struct cgnode *node, bool is_sandbox);
 /* Why what a pod's spec says may be missing; and why its names may be, which come with those of its
  * containers, too. */
-uint32_t names_lapse_of_spec(const struct pod *pod);
-uint32_t names_lapse_of_pod(const struct pod *pod);
+uint32_t names_lapse_of_spec(const struct pod_cgroups *pod);
+uint32_t names_lapse_of_pod(const struct pod_cgroups *pod);
 /* What an answer says of why something is missing. */
 uint8_t names_lapse_of(const struct obs_names *answer);
 /* The gaps in the evidence that follow from it, bits 1 << enum gap. */
@@ -68,7 +68,7 @@ void names_query_beside(struct names *names, const struct cgnode *node);
 /* Asks again what the unit of a service says. */
 void names_query_unit(struct names *names, struct cgnode *node);
 /* Asks what a pod is about to do, unless that was asked since then. Nothing for NULL. */
-void names_query_pod(struct names *names, struct pod *pod, uint64_t since_ns);
+void names_query_pod(struct names *names, struct pod_cgroups *pod, uint64_t since_ns);
 /* Asks source for the status of a pod, whose cgroups may be gone. False: it is not asked. */
 bool names_query_status(struct names *names, const char *uid, enum meta_source source);
 /* Asks the runtime how a container exited. False: no source could say. */

@@ -29,8 +29,11 @@ static void drop_out(struct pods *pods, struct epod *p)
 	output_changed_pod(pods->out, p);
 	truth_leave(pods, p);
 	deadline_set(&pods->unexplained, &p->unexplained, 0);
-	map_remove(&pods->by_uid, p->key);
 	TAILQ_REMOVE(&pods->all, p, all);
+	pods->n--;
+	p->pod->life = NULL;
+	podmap_leave(&pods->map->pods, p->pod);
+	p->pod = NULL;
 }
 
 void pods_init(struct pods *pods, struct cgmap *map, struct names *names, struct output *out)
@@ -60,10 +63,10 @@ void pods_done(struct pods *pods)
 
 	while ((p = TAILQ_FIRST(&pods->all))) {
 		TAILQ_REMOVE(&pods->all, p, all);
+		p->pod->life = NULL;
 		free(p);
 	}
 	pods_bury(pods);
-	map_done(&pods->by_uid);
 	deadline_queue_done(&pods->checks);
 	deadline_queue_done(&pods->unexplained);
 }
@@ -73,12 +76,14 @@ static int enter(struct pods *pods, struct epod *p)
 {
 	int r = -ENOSPC;
 
-	if (pods->by_uid.count < PODLIFE_MAX_PODS && !map_get(&pods->by_uid, p->key))
-		r = map_put(&pods->by_uid, p->key, p);
+	if (pods->n < PODLIFE_MAX_PODS)
+		r = podmap_reach(&pods->map->pods, p->uid, &p->pod);
 	if (r < 0) {
 		pods->stats.refused++;
 		return r;
 	}
+	p->pod->life = p;
+	pods->n++;
 	TAILQ_INSERT_TAIL(&pods->all, p, all);
 	output_changed_pod(pods->out, p);
 	return 0;
@@ -100,7 +105,6 @@ struct epod *pods_want(struct pods *pods, const char *uid, uint64_t now_ns)
 	if (!p)
 		return NULL;
 	memccpy(p->uid, uid, '\0', sizeof(p->uid) - 1);
-	p->key = map_key(p->uid);
 	p->first_ns = now_ns;
 	if (enter(pods, p) == 0)
 		return p;
@@ -183,7 +187,7 @@ static uint32_t state_gaps(const struct pods *pods, const struct epod *p, enum p
 
 void pods_note_lapse(const struct pods *pods, struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 
 	if (!pod)
 		return;
@@ -232,8 +236,8 @@ static void report(struct pods *pods, struct epod *p, enum pod_stage state,
 /* Whether a source was asked for its name and has yet to answer. */
 static bool awaits_name(const struct pods *pods, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct podtab_pod *meta = pods_meta(p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 
 	if (!pod || (meta && meta->name))
@@ -337,7 +341,7 @@ static bool has_same_name(const struct podtab_pod *a, const struct podtab_pod *b
 /* Whether another static pod has the full name of p, and has to finish first. */
 static bool is_name_held(const struct pods *pods, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+	const struct podtab_pod *meta = pods_meta(p);
 	const struct epod *other;
 	bool earlier = true;
 
@@ -347,7 +351,7 @@ static bool is_name_held(const struct pods *pods, const struct epod *p)
 		if (other == p)
 			earlier = false;
 		else if (other->is_static && podlife_holds_name(&other->life, earlier) &&
-			 has_same_name(meta, podtab_pod(&pods->names->tab, other->uid)))
+			 has_same_name(meta, pods_meta(other)))
 			return true;
 	}
 	return false;
@@ -428,7 +432,7 @@ static bool left_since_end(const struct epod *p)
  * over, or removes its cgroup: of a container under way nothing is seen before its first process. */
 static bool may_start(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 	bool stands = false;
 
@@ -518,7 +522,6 @@ static void begin_again(struct pods *pods, const struct epod *old)
 		.unconfirmed = old->unconfirmed,
 		.reported = old->reported,
 		.published = old->published,
-		.key = old->key,
 		.first_ns = pods->out->now_ns,
 	};
 	memcpy(p->uid, old->uid, sizeof(p->uid));
@@ -570,7 +573,7 @@ void pods_restart(struct pods *pods, struct epod *p)
 
 static void count_containers(const struct pods *pods, const struct epod *p, struct podview *ret)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 
 	if (!pod)
@@ -591,7 +594,7 @@ static void count_containers(const struct pods *pods, const struct epod *p, stru
 
 static void view(const struct pods *pods, const struct epod *p, struct podview *ret)
 {
-	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+	const struct podtab_pod *meta = pods_meta(p);
 	struct grace grace = {};
 
 	if (p->life.stage >= POD_STAGE_TERMINATING)

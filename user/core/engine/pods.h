@@ -32,7 +32,7 @@ struct epod_truth {
  */
 struct epod {
 	TAILQ_ENTRY(epod) all, ready;
-	uint64_t key;			/* hash of uid, the index */
+	struct pod *pod;		/* NULL: it is followed no longer */
 	SHARED(pod_followed, followed); /* what a checkpoint has of it */
 	bool unconfirmed;		/* listed before the restart, and not since */
 	bool kept;			/* ... followed by it, and not looked at since */
@@ -59,8 +59,8 @@ struct pods {
 	struct names *names;
 	struct output *out;
 
-	struct map by_uid;
-	struct epod_queue all;		   /* in the order in which they were first seen */
+	size_t n;
+	struct epod_queue all;		   /* n, in the order in which they were first seen */
 	struct epod_queue ready;	   /* may come to their next stage */
 	struct epod_queue dead;		   /* their record is given up */
 	struct epod_queue forgotten;	   /* in this step; pods_bury() frees them */
@@ -80,9 +80,9 @@ void pods_bury(struct pods *pods);
 /* NULL: it is not followed. */
 static inline struct epod *pods_find(const struct pods *pods, const char *uid)
 {
-	struct epod *p = map_get(&pods->by_uid, map_key(uid));
+	const struct pod *pod = podmap_find(&pods->map->pods, uid);
 
-	return p && strcmp(p->uid, uid) == 0 ? p : NULL;
+	return pod ? pod->life : NULL;
 }
 /* A list of its source that was asked for after it was first seen does not have it. */
 bool pods_is_missing(const struct pods *pods, const struct epod *p);

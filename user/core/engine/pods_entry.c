@@ -15,17 +15,9 @@ void pods_set_trigger(struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
 	p->between = false;
 }
 
-/* Both are kept under the same key, which takes longer to reckon than the rest. */
-struct pod *pods_cgroups(const struct pods *pods, const struct epod *p)
-{
-	struct pod *pod = map_get(&pods->map->pods, p->key);
-
-	return pod && !pod->is_double && strcmp(pod->uid, p->uid) == 0 ? pod : NULL;
-}
-
 bool pods_is_empty(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 
 	if (pod)
@@ -39,12 +31,12 @@ bool pods_is_empty(const struct pods *pods, const struct epod *p)
  * its other driver has for it, and leaves it there: nothing was ever in that. */
 static bool is_left_over(const struct cgnode *node)
 {
-	return node->kind == GRACED_WATCH_POD && !node->entered && node->pod->entered;
+	return node->kind == GRACED_WATCH_POD && !node->entered && node->cgroups->entered;
 }
 
 bool pods_is_removed(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 
 	if (pod)
@@ -63,7 +55,7 @@ bool pods_is_sandbox(const struct pods *pods, const struct cgnode *node)
 
 uint32_t pods_running(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 	uint32_t n = 0;
 
@@ -117,7 +109,7 @@ static uint64_t latest(uint64_t a, uint64_t b)
 
 void pods_note_shutdown(struct pods *pods, struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 	uint64_t until_ns = p->given_until_ns, now_ns = 0;
 	bool outlived = false;
@@ -165,7 +157,7 @@ bool pods_is_missing(const struct pods *pods, const struct epod *p)
 
 void pods_fill(const struct pods *pods, const struct epod *p, struct record_pod *ret)
 {
-	const struct podtab_pod *meta = podtab_pod(&pods->names->tab, p->uid);
+	const struct podtab_pod *meta = pods_meta(p);
 
 	*ret = (struct record_pod){
 		.known = true,

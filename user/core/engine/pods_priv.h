@@ -12,7 +12,19 @@
 
 void pods_set_trigger(struct epod *p, enum pod_trigger trigger, uint64_t at_ns);
 /* Its cgroups; NULL: it has none. */
-struct pod *pods_cgroups(const struct pods *pods, const struct epod *p);
+static inline struct pod_cgroups *pods_cgroups(const struct epod *p)
+{
+	struct pod_cgroups *cgroups = p->pod ? p->pod->cgroups : NULL;
+
+	return cgroups && !cgroups->is_double ? cgroups : NULL;
+}
+
+/* What sources provide of it; NULL: nothing. */
+static inline const struct podtab_pod *pods_meta(const struct epod *p)
+{
+	return p->pod ? p->pod->meta : NULL;
+}
+
 /* Notes how the last queries about it ended; what it is when its last cgroup goes stays. */
 void pods_note_lapse(const struct pods *pods, struct epod *p);
 bool pods_is_empty(const struct pods *pods, const struct epod *p);

@@ -88,7 +88,7 @@ void pods_missed(struct cgnode *node, bool removed)
 }
 
 /* A pod's own cgroup has no process if none of its containers has one. */
-static void settle_populated(struct pod *pod)
+static void settle_populated(struct pod_cgroups *pod)
 {
 	struct cgnode *node;
 	bool populated = false;
@@ -101,7 +101,7 @@ static void settle_populated(struct pod *pod)
 		node->populated = false;
 }
 
-static bool has_cgroup(const struct pod *pod)
+static bool has_cgroup(const struct pod_cgroups *pod)
 {
 	const struct cgnode *node;
 
@@ -113,7 +113,7 @@ static bool has_cgroup(const struct pod *pod)
 }
 
 /* Its cgroups are gone, or it never had one: then the kubelet is yet to make them. */
-static bool has_ended(const struct epod *p, const struct pod *pod)
+static bool has_ended(const struct epod *p, const struct pod_cgroups *pod)
 {
 	if (has_cgroup(pod))
 		return false;
@@ -122,7 +122,7 @@ static bool has_ended(const struct epod *p, const struct pod *pod)
 
 static void settle(struct pods *pods, struct epod *p)
 {
-	struct pod *pod = pods_cgroups(pods, p);
+	struct pod_cgroups *pod = pods_cgroups(p);
 	bool listens = pods->names->sources >> meta_lister(pods->names->sources, p->is_static) & 1;
 
 	p->kept = false;

@@ -21,10 +21,9 @@
 
 static struct epod *followed(const struct pods *pods, const struct cgnode *node)
 {
-	const struct pod *pod = cgmap_pod_of(pods->map, node);
-	struct epod *p = pod ? map_get(&pods->by_uid, pod->key) : NULL;
+	const struct pod_cgroups *cgroups = cgmap_pod_of(pods->map, node);
 
-	return p && strcmp(p->uid, pod->uid) == 0 ? p : NULL;
+	return cgroups ? cgroups->pod->life : NULL;
 }
 
 static bool is_above(const struct cgnode *node, const struct cgnode *below)
@@ -42,8 +41,8 @@ static void populate(struct cgnode *node)
 	struct cgnode *other;
 
 	node->populated = true;
-	node->pod->entered = true;
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
+	node->cgroups->entered = true;
+	LIST_FOREACH(other, &node->cgroups->nodes, in_pod)
 		if (other->kind == GRACED_WATCH_POD && is_above(other, node))
 			other->populated = other->entered = true;
 }
@@ -105,7 +104,7 @@ static void await_reason(struct pods *pods, struct epod *p, struct cgnode *node)
 	p->over = true;
 	if (p->listed &&
 	    deadline_set(&pods->unexplained, &p->unexplained, pods->out->now_ns + REASON_NS) == 0)
-		names_query_pod(pods->names, node->pod, pods->out->now_ns);
+		names_query_pod(pods->names, node->cgroups, pods->out->now_ns);
 	else
 		pods_end_unexplained(pods, p);
 }
@@ -118,15 +117,15 @@ static void follow(struct pods *pods, const struct cgnode *node)
 		p = pods_want(pods, node->pod->uid, pods->out->now_ns);
 	if (!p)
 		return;
-	p->qos = node->pod->qos;
-	p->is_static |= node->pod->is_static;
+	p->qos = node->cgroups->qos;
+	p->is_static |= node->cgroups->is_static;
 	if (p->stop_ns && node->stop->init.start_ns > p->stop_ns && p->life.stage <= POD_STAGE_SYNC)
 		p->stop_ns = p->given_until_ns = 0;
 	if (is_alive_again(p, node)) {
 		pods_restart(pods, p);
 		p = followed(pods, node);
 		if (p && !p->listed)
-			names_query_pod(pods->names, node->pod, pods->out->now_ns);
+			names_query_pod(pods->names, node->cgroups, pods->out->now_ns);
 		return;
 	}
 	if (p->life.stage != POD_STAGE_NONE) {
@@ -204,7 +203,7 @@ static void depopulate(struct cgnode *node)
 	node->populated = false;
 	if (!node->pod || node->kind != GRACED_WATCH_POD)
 		return;
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
+	LIST_FOREACH(other, &node->cgroups->nodes, in_pod)
 		if (is_above(node, other))
 			other->populated = false;
 }
@@ -389,7 +388,7 @@ static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_n
 	struct epod *p = pods_want(pods, meta->uid, at_ns);
 	const struct pod_reported reported = reported_of(meta);
 	enum epod_update how = EPOD_UPDATE;
-	const struct pod *pod;
+	const struct pod_cgroups *pod;
 	uint64_t before_ns;
 
 	if (!p)
@@ -402,7 +401,7 @@ static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_n
 	output_changed_pod(pods->out, p);
 	if (p->life.stage == POD_STAGE_NONE || (!p->listed && p->was_listed))
 		how = EPOD_ANEW;
-	pod = pods_cgroups(pods, p);
+	pod = pods_cgroups(p);
 	p->qos = pod ? pod->qos : qos_of(meta->qos);
 	p->is_static |= meta->known & META_POD_STATIC && meta->is_static;
 	p->listed = p->was_listed = true;

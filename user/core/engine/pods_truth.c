@@ -56,7 +56,7 @@ static bool began_before(const struct pods *pods, const struct epod *p, uint64_t
 /* One of them may have been an earlier stop signal. */
 static bool has_lost(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 
 	if (pod)
@@ -187,7 +187,7 @@ static bool is_container(const struct pods *pods, const struct cgnode *node)
 /* A process is left in a container that had an init, the sandbox apart. */
 static bool has_container_left(const struct pods *pods, const struct epod *p)
 {
-	const struct pod *pod = pods_cgroups(pods, p);
+	const struct pod_cgroups *pod = pods_cgroups(p);
 	const struct cgnode *node;
 
 	if (pod)
@@ -255,7 +255,7 @@ static bool is_confirmed(struct pods *pods, const struct epod *p, enum discrepan
 
 	if (kind != DISCREPANCY_OBJECT_GONE || pods->list_ns[source] >= due_ns)
 		return true;
-	names_query_pod(pods->names, pods_cgroups(pods, p), due_ns);
+	names_query_pod(pods->names, pods_cgroups(p), due_ns);
 	return false;
 }
 
@@ -294,7 +294,7 @@ static uint64_t weigh(struct pods *pods, struct epod *p, enum discrepancy kind, 
 static uint64_t follow_ready(struct pods *pods, struct epod *p)
 {
 	uint64_t stop_ns = truth_ready_since(p);
-	struct pod *pod = pods_cgroups(pods, p);
+	struct pod_cgroups *pod = pods_cgroups(p);
 
 	if (!stop_ns || !pod || pods->out->now_ns >= stop_ns + READY_FOR_NS ||
 	    !(pods->names->sources >> META_KUBELET & 1) ||
@@ -325,7 +325,7 @@ void truth_check(struct pods *pods, struct epod *p, uint64_t at_ns)
 void truth_ended(struct pods *pods, const struct epod *p)
 {
 	if (truth_ready_since(p))
-		names_query_pod(pods->names, pods_cgroups(pods, p), pods->out->now_ns);
+		names_query_pod(pods->names, pods_cgroups(p), pods->out->now_ns);
 }
 
 void truth_leave(struct pods *pods, struct epod *p)

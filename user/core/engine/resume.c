@@ -118,7 +118,8 @@ static int on_cgroup(struct checkpoint *c, const struct obs *obs)
 	node->populated = cg->populated;
 	node->entered = node->pod && cg->entered;
 	if (node->pod)
-		node->pod->entered |= cg->entered || (cgnode_is_container(node) && cg->populated);
+		node->cgroups->entered |=
+			cg->entered || (cgnode_is_container(node) && cg->populated);
 	return 0;
 }
 

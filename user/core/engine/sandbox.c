@@ -57,7 +57,7 @@ static bool has_sandbox(const struct names *names, const struct cgnode *node)
 	const struct cgnode *other;
 	enum sandbox kind;
 
-	LIST_FOREACH(other, &node->pod->nodes, in_pod) {
+	LIST_FOREACH(other, &node->cgroups->nodes, in_pod) {
 		if (other->ident.kind == CGPATH_SANDBOX && !other->removed)
 			return true;
 		if (is_beside(node, other) &&
@@ -99,7 +99,7 @@ static bool may_be_missing(const struct names *names, const struct cgnode *node)
 }
 
 /* Sets is_missing of all nodes of a pod: what sources say of each is looked up once. */
-static void mark_missing(const struct names *names, const struct pod *pod)
+static void mark_missing(const struct names *names, const struct pod_cgroups *pod)
 {
 	const struct cgnode *listed;
 	struct cgnode *node;
@@ -125,7 +125,7 @@ static bool is_left(const struct names *names, const struct cgnode *node)
 
 	if (!node->is_missing)
 		return false;
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
+	LIST_FOREACH(other, &node->cgroups->nodes, in_pod)
 		if (other->is_missing && is_beside(node, other))
 			return false;
 	return !has_sandbox(names, node);
@@ -143,7 +143,7 @@ static bool is_left_by_list(const struct names *names, const struct cgnode *node
 {
 	if (!is_listed_whole(names, node) || !may_be_missing(names, node))
 		return false;
-	mark_missing(names, node->pod);
+	mark_missing(names, node->cgroups);
 	return is_left(names, node);
 }
 
@@ -153,8 +153,8 @@ void sandbox_settle(const struct names *names, const struct cgnode *leaving)
 
 	if (!is_listed_whole(names, leaving))
 		return;
-	mark_missing(names, leaving->pod);
-	LIST_FOREACH(node, &leaving->pod->nodes, in_pod)
+	mark_missing(names, leaving->cgroups);
+	LIST_FOREACH(node, &leaving->cgroups->nodes, in_pod)
 		node->is_sandbox = node->is_sandbox || is_left(names, node);
 }
 
@@ -173,7 +173,7 @@ static bool has_elder(const struct cgnode *node)
 {
 	const struct cgnode *other;
 
-	LIST_FOREACH(other, &node->pod->nodes, in_pod)
+	LIST_FOREACH(other, &node->cgroups->nodes, in_pod)
 		if (is_beside(node, other) &&
 		    other->stop->init.start_ns < node->stop->init.start_ns)
 			return true;

@@ -132,6 +132,7 @@ static void judged(struct shutdowns *s)
 static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *plan)
 {
 	const struct shutdown_config config = {
+		.pods = &s->map->pods,
 		.mode = plan->mode,
 		.overdue_slack_ns = plan->overdue_slack_ns,
 		.status_wait_ns = plan->status_wait_ns,

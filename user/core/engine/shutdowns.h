@@ -18,7 +18,7 @@ struct engine_ending;
 
 /* What a source was asked for last. */
 struct shutdowns_question {
-	char uid[META_UID_MAX]; /* of the pod; "": it has answered */
+	char uid[POD_UID_MAX]; /* of the pod; "": it has answered */
 	uint64_t at_ns;
 };
 

@@ -49,7 +49,7 @@ static bool has_ended(const struct shutdowns *s, const struct epod *p)
 /* The kube-apiserver's own pod: once it stops, the API cannot be queried. */
 static bool is_api_server(const struct shutdowns *s, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
+	const struct podtab_pod *meta = p->pod->meta;
 
 	return p->is_static && meta && meta->namespace_ && meta->workload &&
 	       strcmp(meta->namespace_, "kube-system") == 0 &&
@@ -66,7 +66,7 @@ static bool counts_for_status(const struct shutdowns *s, const struct cgnode *no
 /* The verdict on a container that has ended waits for a moment. */
 static bool is_pending(const struct shutdowns *s, const struct epod *p)
 {
-	const struct pod *pod = cgmap_pod(s->map, p->uid);
+	const struct pod_cgroups *pod = cgmap_pod(s->map, p->uid);
 	const struct cgnode *node;
 
 	if (pod)
@@ -78,7 +78,7 @@ static bool is_pending(const struct shutdowns *s, const struct epod *p)
 
 static bool has_lost(const struct shutdowns *s, const struct epod *p)
 {
-	const struct pod *pod = cgmap_pod(s->map, p->uid);
+	const struct pod_cgroups *pod = cgmap_pod(s->map, p->uid);
 	const struct cgnode *node;
 
 	if (pod)
@@ -91,7 +91,7 @@ static bool has_lost(const struct shutdowns *s, const struct epod *p)
 
 static bool is_named(const struct shutdowns *s, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
+	const struct podtab_pod *meta = p->pod->meta;
 
 	return meta && meta->namespace_ && meta->name;
 }
@@ -156,7 +156,7 @@ static enum shutdown_kind kind_of(const struct shutdowns *s, const struct cgnode
 static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uint64_t *ret_ns)
 {
 	const struct podtab_pod *meta = names_pod(s->names, node);
-	struct shutplan_pod pod = given_pod(meta, node->pod->is_static);
+	struct shutplan_pod pod = given_pod(meta, node->cgroups->is_static);
 	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
 	struct pod_seconds deletion = {}, stop;
 
@@ -259,7 +259,7 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 }
 
 /* One of them may have been the pod of that uid, before the one that counts was there. */
-static void forget_doubles(struct shutdowns *s, const struct pod *pod)
+static void forget_doubles(struct shutdowns *s, const struct pod_cgroups *pod)
 {
 	const struct cgnode *node;
 
@@ -273,7 +273,7 @@ static void forget_doubles(struct shutdowns *s, const struct pod *pod)
 void shutdowns_note_pod(struct shutdowns *s, const char *uid)
 {
 	const struct epod *p = pods_find(s->pods, uid);
-	const struct pod *pod = cgmap_pod(s->map, uid);
+	const struct pod_cgroups *pod = cgmap_pod(s->map, uid);
 	const struct cgnode *node;
 
 	if (p)
@@ -310,8 +310,8 @@ void shutdowns_note_all(struct shutdowns *s)
 
 	TAILQ_FOREACH(p, &s->pods->all, all)
 		shutdowns_note_pod(s, p->uid);
-	while ((pod = map_next(&s->map->pods, &pos)))
-		if (!pods_find(s->pods, pod->uid))
+	while ((pod = podmap_next(&s->map->pods, &pos)))
+		if (pod->cgroups && !pod->life)
 			shutdowns_note_pod(s, pod->uid);
 }
 
@@ -490,7 +490,7 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct eng
 
 static struct engine_planned_pod planned_pod(const struct shutdowns *s, const struct epod *p)
 {
-	const struct podtab_pod *meta = podtab_pod(&s->names->tab, p->uid);
+	const struct podtab_pod *meta = p->pod->meta;
 	struct engine_planned_pod pod = {
 		.uid = p->uid,
 		.group = group_of(s, p->uid, p->is_static),

@@ -142,7 +142,7 @@ static bool is_sandbox(const struct shutdowns *s, const struct cgnode *node)
 
 static void stop_sandbox(struct shutdowns *s, const struct effect *wanted)
 {
-	const struct pod *pod = cgmap_pod(s->map, wanted->pod_uid);
+	const struct pod_cgroups *pod = cgmap_pod(s->map, wanted->pod_uid);
 	const struct cgnode *node, *sandbox = NULL;
 	struct effect effect = *wanted;
 

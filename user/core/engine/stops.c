@@ -641,7 +641,7 @@ int stops_on_exit(struct stops *stops, const struct obs *obs)
 	names_query_unit(stops->names, stop->node);
 	stops_take_grace(stops, stop);
 	if (stops_lacks_grace(stops, stop))
-		names_query_pod(stops->names, stop->node->pod, stop->kill.at_ns);
+		names_query_pod(stops->names, stop->node->cgroups, stop->kill.at_ns);
 	if (stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
 		names_query_pod(stops->names, cgmap_pod_of(stops->map, stop->node),
 				stops_pod_since(stop));

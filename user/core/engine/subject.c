@@ -6,7 +6,7 @@
 void subject_pod(const struct names *names, const struct cgnode *node, struct record_pod *ret)
 {
 	const struct podtab_pod *meta = names_pod(names, node);
-	const struct pod *pod = cgmap_pod_around(names->map, node);
+	const struct pod_cgroups *pod = cgmap_pod_around(names->map, node);
 
 	if (!pod)
 		return;
@@ -16,7 +16,7 @@ void subject_pod(const struct names *names, const struct cgnode *node, struct re
 		.name = meta ? meta->name : NULL,
 		.workload = meta ? meta->workload : NULL,
 		.workload_kind = meta ? meta->workload_kind : NULL,
-		.uid = pod->uid,
+		.uid = pod->pod->uid,
 		.qos = pod->qos,
 		.is_static = pod->is_static,
 	};

@@ -68,7 +68,7 @@ static bool awaits_name(const struct stops *stops, const struct stop *stop)
 {
 	if (lacks_name(stop))
 		return true;
-	return stop->node && stop->node->pod && stop->node->pod->queries &&
+	return stop->node && stop->node->pod && stop->node->cgroups->queries &&
 	       (stops_pod_terminating(stops, stop) == TRI_UNKNOWN ||
 		stops_lacks_grace(stops, stop));
 }
@@ -294,7 +294,7 @@ static bool ends_with_node(const struct stops *stops, const struct stop *stop)
 /* Why something is missing in its record that a source could provide. */
 static uint32_t lapse_of(const struct stops *stops, const struct stop *stop, bool is_sandbox)
 {
-	const struct pod *pod = stop->node ? cgmap_pod_of(stops->map, stop->node) : NULL;
+	const struct pod_cgroups *pod = stop->node ? cgmap_pod_of(stops->map, stop->node) : NULL;
 	uint32_t lapse = names_lapse(stops->names, stop->node, is_sandbox);
 
 	/* A source that is slow to say what the pod is about to do is no exception. */
@@ -369,8 +369,8 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		.oom_beside = stop->counts.oom_kills > stop->base.oom_kills,
 		.oom_sure = stop_gaps(stop) == 0 && !stop->unseen_lapsed,
 		.runtime = node->ident.runtime,
-		.qos = node->pod->qos,
-		.is_static = node->pod->is_static,
+		.qos = node->cgroups->qos,
+		.is_static = node->cgroups->is_static,
 		.asked = was_asked(stop),
 	};
 	pods_exit_noted(stops->pods, node->ident.container_id);

@@ -179,7 +179,7 @@ struct pod_truth {
 
 /* A pod that is followed. */
 struct pod_followed {
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	enum cgpath_qos qos;
 	bool is_static;
 	bool listed, was_listed;
@@ -221,7 +221,7 @@ struct kept_pod {
  * struct podtab_container have it. */
 struct kept_exit {
 	char id[META_ID_MAX];
-	char pod_uid[META_UID_MAX];
+	char pod_uid[POD_UID_MAX];
 	bool seen, is_static;
 	uint32_t status; /* raw wait status */
 	uint64_t at_ns, start_ns;

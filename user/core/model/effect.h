@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/pods/life.h"
+#include "core/model/pod.h"
 
 struct record;
 struct shutdown_record;

@@ -34,14 +34,14 @@ enum meta_source meta_lister(uint32_t sources, bool is_static)
 	return !is_static && sources >> META_API & 1 ? META_API : META_KUBELET;
 }
 
-bool meta_uid_take(const char *text, size_t len, char ret[static META_UID_MAX])
+bool meta_uid_take(const char *text, size_t len, char ret[static POD_UID_MAX])
 {
-	char uid[META_UID_MAX] = "";
+	char uid[POD_UID_MAX] = "";
 
-	if (len != CGPATH_UID_LEN && len != CGPART_HASH_UID_LEN)
+	if (len != POD_UID_LEN && len != CGPART_HASH_UID_LEN)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		bool dash = len == CGPATH_UID_LEN && (i == 8 || i == 13 || i == 18 || i == 23);
+		bool dash = len == POD_UID_LEN && (i == 8 || i == 13 || i == 18 || i == 23);
 		char c = text[i] >= 'A' && text[i] <= 'F' ? (char)(text[i] | 0x20) : text[i];
 
 		if (dash ? c != '-' : !(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))

@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/model/pod.h"
 #include "core/words/words.h"
 
 #define META_NAME_MAX	254 /* a DNS-1123 subdomain and its NUL */
 #define META_IMAGE_MAX	256
 #define META_REASON_MAX 64
 #define META_KIND_MAX	64
-#define META_UID_MAX	37
 #define META_ID_MAX	65
 
 /* Bits of meta_pod.known. Strings need none. */
@@ -52,7 +52,7 @@ struct meta_pod {
 	uint32_t known;	   /* enum meta_pod_known */
 	/* As its cgroup has it: a static pod's is the hash of its manifest
 	 * (kubernetes.io/config.hash on its mirror), 32 hex digits without dashes. */
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	char namespace_[META_NAME_MAX];
 	char name[META_NAME_MAX];
 	char workload[META_NAME_MAX];	   /* what made it: a Deployment, a DaemonSet, itself */
@@ -96,9 +96,9 @@ struct meta_container {
 	uint32_t kind;	 /* enum meta_container_kind */
 	/* One of id and unit says what it is about; from the kubelet, pod_uid and name may. */
 	char id[META_ID_MAX];
-	uint32_t user;		    /* whose the container of that id is; 0: root's */
-	char unit[META_NAME_MAX];   /* systemd: nginx.service */
-	char pod_uid[META_UID_MAX]; /* "" outside pods */
+	uint32_t user;		   /* whose the container of that id is; 0: root's */
+	char unit[META_NAME_MAX];  /* systemd: nginx.service */
+	char pod_uid[POD_UID_MAX]; /* "" outside pods */
 	char name[META_NAME_MAX];
 	char image[META_IMAGE_MAX]; /* cut at a character where longer */
 	/* What it belongs to outside pods, both from one source: a compose project and its service,
@@ -133,7 +133,7 @@ uint32_t meta_rank(enum meta_source source);
 enum meta_source meta_lister(uint32_t sources, bool is_static);
 /* Takes a pod's uid as cgroup paths have it: lower case, a UUID with its dashes or, of a static
  * pod, a hash. False, with ret as it was, for anything else. */
-bool meta_uid_take(const char *text, size_t len, char ret[static META_UID_MAX]);
+bool meta_uid_take(const char *text, size_t len, char ret[static POD_UID_MAX]);
 /* Whether the uid is that of a static pod, made of its manifest, and not one of the API's. */
 bool meta_is_static_uid(const char *uid);
 

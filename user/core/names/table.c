@@ -25,6 +25,23 @@ static void pod_free(struct podtab_pod *pod)
 	free(pod);
 }
 
+/* How many were dropped. */
+static size_t keep_pods(struct podtab *tab, uint64_t before_ns)
+{
+	size_t pos = 0, had = tab->n_pods;
+	struct pod *pod;
+
+	while ((pod = podmap_next(tab->pods, &pos))) {
+		if (!pod->meta || pod->meta->touched_ns >= before_ns)
+			continue;
+		pod_free(pod->meta);
+		pod->meta = NULL;
+		tab->n_pods--;
+	}
+	podmap_sweep(tab->pods);
+	return had - tab->n_pods;
+}
+
 static void container_free(struct podtab_container *c)
 {
 	free(c->first);
@@ -39,29 +56,20 @@ static void container_free(struct podtab_container *c)
 void podtab_done(struct podtab *tab)
 {
 	struct podtab_container *c;
-	struct podtab_pod *pod;
 	size_t pos = 0;
 
-	while ((pod = map_next(&tab->pods, &pos)))
-		pod_free(pod);
-	pos = 0;
+	keep_pods(tab, UINT64_MAX);
 	while ((c = map_next(&tab->containers, &pos)))
 		container_free(c);
-	map_done(&tab->pods);
 	map_done(&tab->containers);
-	*tab = (struct podtab){};
-}
-
-struct podtab_pod *podtab_pod_keyed(const struct podtab *tab, const char *uid, uint64_t key)
-{
-	struct podtab_pod *pod = map_get(&tab->pods, key);
-
-	return pod && strcmp(pod->uid, uid) == 0 ? pod : NULL;
+	*tab = (struct podtab){.pods = tab->pods};
 }
 
 struct podtab_pod *podtab_pod(const struct podtab *tab, const char *uid)
 {
-	return podtab_pod_keyed(tab, uid, map_key(uid));
+	const struct pod *pod = podmap_find(tab->pods, uid);
+
+	return pod ? pod->meta : NULL;
 }
 
 /* What a container is found by, which cannot be mistaken for another thing it is found by. */
@@ -148,10 +156,8 @@ struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit)
 }
 
 /* The second of two texts with one key is refused. */
-static int room(struct podtab *tab, const struct map *map, size_t max, uint64_t hash)
+static int refuse(struct podtab *tab)
 {
-	if (map->count < max && !map_get(map, hash))
-		return 0;
 	tab->refused++;
 	return -ENOSPC;
 }
@@ -159,25 +165,24 @@ static int room(struct podtab *tab, const struct map *map, size_t max, uint64_t 
 /* The entry, made when there is none, and touched. 0, -ENOMEM, -ENOSPC. */
 static int want_pod(struct podtab *tab, const char *uid, uint64_t now_ns, struct podtab_pod **ret)
 {
-	struct podtab_pod *pod = podtab_pod(tab, uid);
+	struct pod *pod;
 	int r;
 
-	if (!pod) {
-		r = room(tab, &tab->pods, PODTAB_MAX_PODS, map_key(uid));
-		if (r < 0)
-			return r;
-		pod = calloc(1, sizeof(*pod));
-		if (!pod)
+	if (tab->n_pods >= PODTAB_MAX_PODS && !podtab_pod(tab, uid))
+		return refuse(tab);
+	r = podmap_reach(tab->pods, uid, &pod);
+	if (r < 0)
+		return r == -ENOMEM ? r : refuse(tab);
+	if (!pod->meta) {
+		pod->meta = calloc(1, sizeof(*pod->meta));
+		if (!pod->meta) {
+			podmap_leave(tab->pods, pod);
 			return -ENOMEM;
-		snprintf(pod->uid, sizeof(pod->uid), "%s", uid);
-		r = map_put(&tab->pods, map_key(uid), pod);
-		if (r < 0) {
-			pod_free(pod);
-			return r;
 		}
+		tab->n_pods++;
 	}
-	pod->touched_ns = now_ns;
-	*ret = pod;
+	pod->meta->touched_ns = now_ns;
+	*ret = pod->meta;
 	return 0;
 }
 
@@ -206,9 +211,9 @@ static int want(struct podtab *tab, struct name name, uint64_t now_ns,
 	int r;
 
 	if (!c) {
-		r = room(tab, &tab->containers, PODTAB_MAX_CONTAINERS, name.key);
-		if (r < 0)
-			return r;
+		if (tab->containers.count >= PODTAB_MAX_CONTAINERS ||
+		    map_get(&tab->containers, name.key))
+			return refuse(tab);
 		c = container_new(&name);
 		if (!c)
 			return -ENOMEM;
@@ -524,29 +529,13 @@ enum cgpath_runtime podtab_runtime(const struct podtab_container *c, enum cgpath
 
 bool podtab_is_due(const struct podtab *tab, uint64_t now_ns)
 {
-	bool full = tab->pods.count >= PODTAB_MAX_PODS ||
-		    tab->containers.count >= PODTAB_MAX_CONTAINERS;
+	bool full =
+		tab->n_pods >= PODTAB_MAX_PODS || tab->containers.count >= PODTAB_MAX_CONTAINERS;
 
 	return now_ns >= tab->aged_ns + (full ? SWEEP_FULL_NS : SWEEP_NS);
 }
 
 /* A map must not change while it is walked: those that stay move to a new one. */
-static void keep_pods(struct podtab *tab, uint64_t before_ns)
-{
-	struct map kept = {};
-	struct podtab_pod *pod;
-	size_t pos = 0;
-
-	while ((pod = map_next(&tab->pods, &pos))) {
-		if (pod->touched_ns >= before_ns && map_put(&kept, map_key(pod->uid), pod) == 0)
-			continue;
-		pod_free(pod);
-		tab->aged++;
-	}
-	map_done(&tab->pods);
-	tab->pods = kept;
-}
-
 static void keep_containers(struct podtab *tab, uint64_t before_ns)
 {
 	struct map kept = {};
@@ -570,7 +559,7 @@ static bool nearly(size_t count, size_t max)
 
 void podtab_age(struct podtab *tab, uint64_t now_ns)
 {
-	bool full = nearly(tab->pods.count, PODTAB_MAX_PODS) ||
+	bool full = nearly(tab->n_pods, PODTAB_MAX_PODS) ||
 		    nearly(tab->containers.count, PODTAB_MAX_CONTAINERS);
 	/* With little room left only entries that the caller has just touched remain. */
 	uint64_t keep = full ? SWEEP_FULL_NS : PODTAB_KEEP_NS;
@@ -578,6 +567,6 @@ void podtab_age(struct podtab *tab, uint64_t now_ns)
 	tab->aged_ns = now_ns;
 	if (now_ns <= keep)
 		return;
-	keep_pods(tab, now_ns - keep);
+	tab->aged += keep_pods(tab, now_ns - keep);
 	keep_containers(tab, now_ns - keep);
 }

@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "core/cgroup/path.h"
+#include "core/model/pod.h"
 #include "core/names/meta.h"
 
 #define PODTAB_MAX_PODS	      8192
@@ -26,7 +27,6 @@
 
 struct podtab_pod {
 	uint64_t touched_ns;
-	char uid[META_UID_MAX];
 	char *namespace_, *name, *workload, *workload_kind; /* NULL: not known */
 	uint8_t name_from;				    /* enum meta_source */
 	uint8_t workload_from; /* sources of owners first, then as the others rank */
@@ -68,7 +68,7 @@ struct podtab_container {
 	uint64_t listed_ns; /* when a status of its pod was first read that has its id; 0: never */
 	char *name, *image;
 	char *namespace_, *workload; /* outside pods; NULL: not known */
-	char pod_uid[META_UID_MAX];
+	char pod_uid[POD_UID_MAX];
 	uint8_t name_from, kind_from, image_from, signal_from, grace_from, exit_from;
 	uint8_t prestop_from, probe_from, sidecar_from, labels_from;
 	uint8_t group_from; /* of namespace_ and workload, which are one source's */
@@ -88,9 +88,11 @@ struct podtab_container {
 	uint32_t differs;	 /* what a source reported otherwise: bits of enum discrepancy */
 };
 
-/* All zero is an empty table. */
+/* All zero but pods is an empty table. */
 struct podtab {
-	struct map pods, containers;
+	struct podmap *pods; /* borrowed; outlives the table */
+	struct map containers;
+	size_t n_pods;	  /* described */
 	uint64_t aged_ns; /* when it was last swept */
 	uint64_t refused; /* entries that found no room */
 	uint64_t aged;	  /* entries dropped for their age */
@@ -119,8 +121,7 @@ struct podtab_container *podtab_user_container(const struct podtab *tab, const c
 struct podtab_container *podtab_spec(const struct podtab *tab, const char *pod_uid,
 				     const char *name);
 struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit);
-/* The same where the map_key() of the uid, or cgtrust_container_key(), is at hand. */
-struct podtab_pod *podtab_pod_keyed(const struct podtab *tab, const char *uid, uint64_t key);
+/* The same where cgtrust_container_key(), or the map_key() of the uid, is at hand. */
 struct podtab_container *podtab_container_keyed(const struct podtab *tab, const char *id,
 						uint32_t user, uint64_t key);
 struct podtab_container *podtab_spec_keyed(const struct podtab *tab, const char *pod_uid,

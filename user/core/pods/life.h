@@ -15,7 +15,6 @@
 #include "core/words/words.h"
 
 #define PODLIFE_MAX_PODS 8192
-#define POD_UID_MAX	 64 /* with its NUL */
 
 /* Whole seconds, as the API has them; unknown unless set. */
 struct pod_seconds {

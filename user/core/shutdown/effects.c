@@ -93,7 +93,7 @@ void shutdown_report_container(struct shutdown *sd, const struct shutdown_contai
 	struct shutdown_record record = shutdown_record(sd, what);
 
 	record.container = rec->facts;
-	record.container.pod_uid = rec->pod ? rec->pod->uid : "";
+	record.container.pod_uid = rec->pod ? rec->pod->pod->uid : "";
 	record.group = shutdown_group_of(sd, rec);
 	record.deaf = deaf;
 	if (rec->turn.given_ns || what == SHUTDOWN_REPORT_LATE) {

@@ -19,48 +19,62 @@ static int refuse(struct shutdown *sd)
 	return -ENOSPC;
 }
 
-static int add_pod(struct shutdown *sd, const char *uid, uint64_t key,
-		   struct shutdown_pod_rec **ret)
+struct shutdown_pod_rec *shutdown_pod(const struct shutdown *sd, const char *uid)
 {
-	struct shutdown_pod_rec *pod;
-	int r;
+	const struct pod *pod = podmap_find(sd->pods, uid);
 
-	if (sd->pods.count >= SHUTDOWN_MAX_PODS)
-		return refuse(sd);
-	pod = calloc(1, sizeof(*pod));
-	if (!pod)
-		return -ENOMEM;
-	memcpy(pod->uid, uid, strlen(uid) + 1);
-	pod->key = key;
-	r = map_put(&sd->pods, key, pod);
-	if (r < 0) {
-		free(pod);
-		return r;
-	}
-	*ret = pod;
-	return 0;
+	return pod ? pod->turn : NULL;
 }
 
-/* The pod, which is new when it was not known. Two UIDs of one key: the first keeps it. */
+struct shutdown_pod_rec *shutdown_next_pod(const struct shutdown *sd, size_t *pos)
+{
+	const struct pod *pod;
+
+	while ((pod = podmap_next(sd->pods, pos)))
+		if (pod->turn)
+			return pod->turn;
+	return NULL;
+}
+
+/* Its turn, which is new when it had none. Two UIDs of one key: the first keeps it. */
 static int reach_pod(struct shutdown *sd, const char *uid, struct shutdown_pod_rec **ret)
 {
-	uint64_t key = map_key(uid);
-	struct shutdown_pod_rec *pod = map_get(&sd->pods, key);
+	struct pod *pod;
+	int r;
 
-	if (!pod)
-		return add_pod(sd, uid, key, ret);
-	if (strcmp(pod->uid, uid) != 0)
+	if (sd->n_pods >= SHUTDOWN_MAX_PODS && !shutdown_pod(sd, uid))
 		return refuse(sd);
-	*ret = pod;
+	r = podmap_reach(sd->pods, uid, &pod);
+	if (r < 0)
+		return r == -EEXIST ? refuse(sd) : r;
+	if (!pod->turn) {
+		pod->turn = calloc(1, sizeof(*pod->turn));
+		if (!pod->turn) {
+			podmap_leave(sd->pods, pod);
+			return -ENOMEM;
+		}
+		pod->turn->pod = pod;
+		sd->n_pods++;
+	}
+	*ret = pod->turn;
 	return 0;
 }
 
-static void drop_unused(struct shutdown *sd, struct shutdown_pod_rec *pod)
+static void drop(struct shutdown *sd, struct pod *pod)
 {
-	if (pod->noted || pod->containers > 0)
+	free(pod->turn);
+	pod->turn = NULL;
+	sd->n_pods--;
+}
+
+static void drop_unused(struct shutdown *sd, struct shutdown_pod_rec *rec)
+{
+	struct pod *pod = rec->pod;
+
+	if (rec->noted || rec->containers > 0)
 		return;
-	map_remove(&sd->pods, pod->key);
-	free(pod);
+	drop(sd, pod);
+	podmap_leave(sd->pods, pod);
 }
 
 static void bind(struct shutdown *sd, struct shutdown_container_rec *rec,
@@ -220,8 +234,8 @@ int shutdown_forget_pod(struct shutdown *sd, const char *uid)
 
 	if (!uid || !usable(uid))
 		return -EINVAL;
-	pod = map_get(&sd->pods, map_key(uid));
-	if (!pod || strcmp(pod->uid, uid) != 0 || (!pod->noted && pod->facts.ended))
+	pod = shutdown_pod(sd, uid);
+	if (!pod || (!pod->noted && pod->facts.ended))
 		return 0;
 	pod->noted = false;
 	pod->facts.stopping = false;
@@ -293,7 +307,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 		rec->look_ns = rec->killed_ns = 0;
 		rec->turn = (struct shutdown_turn){};
 	}
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
 		pod->stopped = pod->asked = pod->driven = pod->sandbox_given = false;
 		pod->writing = pod->written = pod->write_failed = pod->was_occupied =
 			pod->was_open = pod->was_over = pod->withheld = false;
@@ -309,10 +323,11 @@ void shutdown_forget_all(struct shutdown *sd)
 
 	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
 		free(rec);
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
-		free(pod);
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));)
+		drop(sd, pod->pod);
 	map_done(&sd->containers);
-	map_done(&sd->pods);
+	podmap_sweep(sd->pods);
+	podmap_done(&sd->own);
 }
 
 static void survey_managed(struct shutdown *sd, const struct shutdown_container_rec *rec,
@@ -415,12 +430,12 @@ static void survey(struct shutdown *sd)
 	struct shutdown_survey s = {};
 	struct shutdown_pod_rec *pod;
 
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
 		pod->lives = pod->occupied = false;
 		pod->mains = pod->last_sidecar = 0;
 	}
 	survey_containers(sd, &s);
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
 		survey_pod(sd, pod, &s);
 		survey_sandbox(pod, &s);
 	}

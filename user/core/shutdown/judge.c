@@ -10,7 +10,7 @@ static void query_all(struct shutdown *sd)
 {
 	struct shutdown_pod_rec *pod;
 
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
 		struct shutdown_source *source = &sd->sources[pod->facts.is_static];
 
 		if (!pod->unseen)
@@ -18,7 +18,7 @@ static void query_all(struct shutdown *sd)
 		pod->asked = true;
 		if (!source->owed_ns)
 			source->owed_ns = shutdown_counted(sd);
-		shutdown_do_pod(sd, EFFECT_FIND_POD, pod->uid, 0);
+		shutdown_do_pod(sd, EFFECT_FIND_POD, pod->pod->uid, 0);
 	}
 	sd->survey.pods_unasked = 0;
 }

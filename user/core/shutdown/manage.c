@@ -420,7 +420,7 @@ static void stop_sandbox(struct shutdown *sd, struct shutdown_pod_rec *pod)
 	pod->sandbox_answered = false;
 	sd->drive.sandbox_ns = shutdown_counted(sd);
 	sd->surveyed = false;
-	shutdown_do_pod(sd, EFFECT_STOP_SANDBOX, pod->uid, 0);
+	shutdown_do_pod(sd, EFFECT_STOP_SANDBOX, pod->pod->uid, 0);
 }
 
 /* Stops each pod whose last container has ended, as the kubelet's killPodWithSyncResult(). */
@@ -430,16 +430,16 @@ static void stop_sandboxes(struct shutdown *sd)
 
 	if (shutdown_survey(sd)->sandboxes_due == 0)
 		return;
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));)
 		if (pod->driven && !pod->occupied && !pod->sandbox_given)
 			stop_sandbox(sd, pod);
 }
 
 void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid)
 {
-	struct shutdown_pod_rec *pod = uid ? map_get(&sd->pods, map_key(uid)) : NULL;
+	struct shutdown_pod_rec *pod = uid ? shutdown_pod(sd, uid) : NULL;
 
-	if (!pod || strcmp(pod->uid, uid) != 0 || !pod->sandbox_given || pod->sandbox_answered)
+	if (!pod || !pod->sandbox_given || pod->sandbox_answered)
 		return;
 	pod->sandbox_answered = true;
 	sd->surveyed = false;
@@ -572,10 +572,9 @@ bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns)
 
 bool shutdown_saw_pod(const struct shutdown *sd, const char *uid)
 {
-	const struct shutdown_pod_rec *pod = map_get(&sd->pods, map_key(uid));
+	const struct shutdown_pod_rec *pod = shutdown_pod(sd, uid);
 
-	return shutdown_is_on(sd) && pod && strcmp(pod->uid, uid) == 0 && pod->stopped &&
-	       pod->was_occupied;
+	return shutdown_is_on(sd) && pod && pod->stopped && pod->was_occupied;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

@@ -4,6 +4,7 @@
 #define CORE_SHUTDOWN_PRIV_H
 
 #include "base/map.h"
+#include "core/model/pod.h"
 #include "core/shutdown/shutdown.h"
 
 /* Events not of the outside, but what the rules of core/shutdown/judge.c come to. */
@@ -15,8 +16,7 @@ enum {
 };
 
 struct shutdown_pod_rec {
-	char uid[POD_UID_MAX];
-	uint64_t key;
+	struct pod *pod;
 	struct shutdown_pod facts; /* its uid is not used */
 	bool noted;		   /* by an event of its own, not only by a container's */
 	bool stopped;		   /* it was ended in this shutdown */
@@ -184,7 +184,9 @@ struct shutdown {
 	struct shutdown_taint taint;
 	uint64_t writes_ns; /* since when no write was decided; of the time that counts, 0: none */
 	struct shutdown_statuses statuses; /* of this shutdown */
-	struct map containers, pods;
+	struct map containers;
+	struct podmap own, *pods;
+	size_t n_pods; /* that have a turn */
 	bool surveyed; /* survey holds */
 	struct shutdown_survey survey;
 	struct shutdown_stats stats;
@@ -222,7 +224,6 @@ uint64_t shutdown_flush_end(const struct shutdown *sd);
 int shutdown_advance(struct shutdown *sd, int type, const struct shutdown_event *event);
 
 void shutdown_do(struct shutdown *sd, enum effect_type type, uint64_t id, uint64_t at_ns);
-/* uid: of a struct shutdown_pod_rec. */
 void shutdown_do_pod(struct shutdown *sd, enum effect_type type, const char *uid, uint64_t at_ns);
 
 /* A record with its common part. */
@@ -239,6 +240,11 @@ void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *eve
 void shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event);
 void shutdown_forget_all(struct shutdown *sd);
 void shutdown_forget_marks(struct shutdown *sd); /* of the shutdown before */
+
+/* NULL when it has none. */
+struct shutdown_pod_rec *shutdown_pod(const struct shutdown *sd, const char *uid);
+/* Walks all; start with *pos = 0. NULL ends. */
+struct shutdown_pod_rec *shutdown_next_pod(const struct shutdown *sd, size_t *pos);
 
 const struct shutdown_survey *shutdown_survey(struct shutdown *sd);
 uint32_t shutdown_group_of(const struct shutdown *sd, const struct shutdown_container_rec *rec);

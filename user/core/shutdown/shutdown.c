@@ -96,6 +96,7 @@ int shutdown_new(const struct shutdown_config *config, struct shutdown **ret)
 	if (!sd)
 		return -ENOMEM;
 	sd->config = *config;
+	sd->pods = config->pods ? config->pods : &sd->own;
 	*ret = sd;
 	return 0;
 }
@@ -126,7 +127,7 @@ void shutdown_get_status(struct shutdown *sd, struct shutdown_status *ret)
 		.containers = sd->containers.count,
 		.living = survey->living,
 		.stopping = survey->stopping,
-		.pods = sd->pods.count - survey->pods_over,
+		.pods = sd->n_pods - survey->pods_over,
 		.pods_stopped = survey->pods_stopped,
 		.pods_ended = survey->pods_ended,
 		.group = sd->plan.at,
@@ -141,7 +142,7 @@ void shutdown_count_pods(struct shutdown *sd, uint32_t group,
 
 	/* It marks those that are stopped. */
 	shutdown_survey(sd);
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
 		if (pod->was_over || (pod->facts.group < last ? pod->facts.group : last) != group)
 			continue;
 		if (pod->facts.ended)

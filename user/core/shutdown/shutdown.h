@@ -338,6 +338,7 @@ struct shutdown_record {
 
 struct shutdown_config {
 	enum shutdown_mode mode;
+	struct podmap *pods;	   /* NULL: its own; else borrowed, and outlives it */
 	uint64_t overdue_slack_ns; /* shutdown.overdueSlack; 0 is none */
 	uint64_t status_wait_ns;   /* shutdown.statusWait; 0: as long as the limit allows */
 	uint64_t deaf_grace_ns;	   /* shutdown.deafGrace; 0: off */

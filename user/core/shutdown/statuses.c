@@ -89,7 +89,7 @@ static void judge_status(struct shutdown *sd, struct shutdown_pod_rec *pod)
 	sd->surveyed = false;
 	if (due && !sd->writes_ns)
 		sd->writes_ns = shutdown_counted(sd);
-	shutdown_do_pod(sd, due ? EFFECT_WRITE_STATUS : EFFECT_LEAVE_STATUS, pod->uid,
+	shutdown_do_pod(sd, due ? EFFECT_WRITE_STATUS : EFFECT_LEAVE_STATUS, pod->pod->uid,
 			shutdown_deadline(sd));
 }
 
@@ -100,15 +100,15 @@ void shutdown_judge_statuses(struct shutdown *sd)
 	if (!sd->config.statuses)
 		return;
 	shutdown_survey(sd);
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));)
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));)
 		judge_status(sd, pod);
 }
 
 void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_write result)
 {
-	struct shutdown_pod_rec *pod = uid ? map_get(&sd->pods, map_key(uid)) : NULL;
+	struct shutdown_pod_rec *pod = uid ? shutdown_pod(sd, uid) : NULL;
 
-	if (!pod || strcmp(pod->uid, uid) != 0 || !shutdown_is_on(sd)) {
+	if (!pod || !shutdown_is_on(sd)) {
 		sd->stats.unexpected++;
 		return;
 	}
@@ -153,7 +153,7 @@ void shutdown_sum_statuses(struct shutdown *sd, struct shutdown_record *ret)
 	if (!sd->config.statuses)
 		return;
 	shutdown_survey(sd);
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
 		enum shutdown_withheld why = why_withheld(sd, pod);
 
 		if (why == SHUTDOWN_WITHHELD_COUNT || pod->withheld)
@@ -203,9 +203,10 @@ void shutdown_leave_statuses(struct shutdown *sd)
 {
 	struct shutdown_pod_rec *pod;
 
-	for (size_t i = 0; (pod = map_next(&sd->pods, &i));) {
+	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
 		if (pod->writing)
-			shutdown_do_pod(sd, EFFECT_LEAVE_STATUS, pod->uid, shutdown_deadline(sd));
+			shutdown_do_pod(sd, EFFECT_LEAVE_STATUS, pod->pod->uid,
+					shutdown_deadline(sd));
 		pod->writing = false;
 	}
 }

@@ -118,9 +118,9 @@ void shutdown_forget_volumes(struct shutdown *sd)
 
 static void mark_of_pod(struct shutdown *sd, struct volume_rec *rec)
 {
-	const struct shutdown_pod_rec *pod = map_get(&sd->pods, map_key(rec->pod_uid));
+	const struct shutdown_pod_rec *pod = shutdown_pod(sd, rec->pod_uid);
 
-	if (pod && strcmp(pod->uid, rec->pod_uid) == 0 && pod->stopped)
+	if (pod && pod->stopped)
 		rec->stopped = true;
 	rec->left = rec->stopped;
 }

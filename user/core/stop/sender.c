@@ -313,7 +313,7 @@ static bool is_manager(enum sender_kind kind)
 static enum relation relation_of(const struct cgmap *map, const struct obs_signal *sig,
 				 const struct cgnode *target, const struct sender *s)
 {
-	const struct pod *pod = cgmap_pod_around(map, s->node);
+	const struct pod_cgroups *pod = cgmap_pod_around(map, s->node);
 	bool within = cgnode_is_container(target) && s->node == target;
 
 	if (s->kind == SENDER_UNKNOWN)
@@ -336,7 +336,7 @@ static enum relation relation_of(const struct cgmap *map, const struct obs_signa
 		return RELATION_MANAGER;
 	if (s->kind == SENDER_UNPLACED)
 		return RELATION_UNPLACED;
-	if (pod && target && pod == target->pod)
+	if (pod && target && pod == target->cgroups)
 		return RELATION_SAME_POD;
 	return in_container(s->node) || s->kind == SENDER_POD ? RELATION_OTHER_POD : RELATION_HOST;
 }

@@ -17,7 +17,7 @@
 #include "wire/json/walk.h"
 
 /* A map as it is on the wire: of two pairs with one key the last counts. */
-struct map {
+struct pairs {
 	size_t n;
 	Cri__Pair *const *pairs;
 };
@@ -88,14 +88,14 @@ static bool take_id(ProtobufCBinaryData text, char ret[static META_ID_MAX])
 }
 
 /* "" and true for no text at all. */
-static bool take_pod_uid(ProtobufCBinaryData text, char ret[static META_UID_MAX])
+static bool take_pod_uid(ProtobufCBinaryData text, char ret[static POD_UID_MAX])
 {
 	ret[0] = '\0';
 	return text.len == 0 || meta_uid_take((const char *)text.data, text.len, ret);
 }
 
 /* The value, or no bytes; *ret_found, which may be NULL, is true for an empty value. */
-static ProtobufCBinaryData map_find(struct map map, const char *key, bool *ret_found)
+static ProtobufCBinaryData map_find(struct pairs map, const char *key, bool *ret_found)
 {
 	size_t len = strlen(key);
 
@@ -155,8 +155,8 @@ struct sandbox_view {
 	ProtobufCBinaryData id;
 	const Cri__PodSandboxMetadata *metadata;
 	uint32_t state;
-	struct map labels;
-	struct map annotations;
+	struct pairs labels;
+	struct pairs annotations;
 };
 
 /* A view of either message: their members have the same names and other numbers. */
@@ -178,8 +178,8 @@ struct container_view {
 	ProtobufCBinaryData image_ref;
 	ProtobufCBinaryData image_id;
 	uint32_t state;
-	struct map labels;
-	struct map annotations;
+	struct pairs labels;
+	struct pairs annotations;
 };
 
 /* The id of its sandbox is in a list alone. */
@@ -222,7 +222,7 @@ static bool is(ProtobufCBinaryData text, const char *word)
 
 /* A pod by its metadata, NULL where there is none, and its labels. */
 static void fill_pod(struct cri_item *item, const Cri__PodSandboxMetadata *metadata,
-		     struct map labels)
+		     struct pairs labels)
 {
 	static const Cri__PodSandboxMetadata none = CRI__POD_SANDBOX_METADATA__INIT;
 	struct meta_pod *pod = &item->pod;
@@ -242,7 +242,7 @@ static void fill_pod(struct cri_item *item, const Cri__PodSandboxMetadata *metad
 
 /* The kubelet says of every pod where it has it from: the API, a file, a URL; where a runtime does
  * not pass that on, a UID that is a hash shows it. */
-static void fill_static(struct meta_pod *pod, struct map annotations)
+static void fill_static(struct meta_pod *pod, struct pairs annotations)
 {
 	ProtobufCBinaryData source = map_find(annotations, CONFIG_SOURCE, NULL);
 
@@ -252,7 +252,7 @@ static void fill_static(struct meta_pod *pod, struct map annotations)
 	pod->is_static = !is(source, "api");
 }
 
-static void fill_workload(struct cri_item *item, struct map labels, const char *node)
+static void fill_workload(struct cri_item *item, struct pairs labels, const char *node)
 {
 	char hash[META_NAME_MAX], set[META_NAME_MAX], revision[META_NAME_MAX], job[META_NAME_MAX];
 	struct workload_facts facts = {.pod = item->pod.name,
@@ -468,7 +468,7 @@ int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 	if (r < 0)
 		return r;
 	response = (const Cri__ImageStatusResponse *)message;
-	text = map_find((struct map){response->n_info, response->info}, "info", &found);
+	text = map_find((struct pairs){response->n_info, response->info}, "info", &found);
 	if (response->image.len == 0 || !found)
 		return -ENOENT;
 	if (jsonwalk_count((const char *)text.data, text.len) > JSON_VALUES_MAX)

@@ -45,7 +45,7 @@ struct ctrjson_bundle {
 	bool cri;			     /* a container of Kubernetes, or its sandbox */
 	enum meta_container_kind kind;	     /* which of both; unknown for all others */
 	char sandbox_id[META_ID_MAX];	     /* its sandbox's; a sandbox's own */
-	char pod_uid[META_UID_MAX];	     /* "" where unknown */
+	char pod_uid[POD_UID_MAX];	     /* "" where unknown */
 	bool has_grace;
 	uint64_t grace_ns;
 };

@@ -29,7 +29,7 @@ static void play_backwards(struct kubescene *s, unsigned int first, unsigned int
 
 static void test_pods(void **state)
 {
-	char uid[META_UID_MAX], expected[64];
+	char uid[POD_UID_MAX], expected[64];
 	struct podsrc_state got;
 	struct kubescene s;
 
@@ -381,7 +381,7 @@ static void test_coalescing(void **state)
 	kubescene_start(&s);
 	/* The first question is not yet asked. */
 	for (unsigned int i = 0; i < 300; i++) {
-		char uid[META_UID_MAX];
+		char uid[POD_UID_MAX];
 
 		podgen_uid(i % 280, uid);
 		podsrc_kubelet_refresh(s.k, uid);

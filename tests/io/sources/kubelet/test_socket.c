@@ -29,7 +29,7 @@ struct site {
 	unsigned int pods, containers, gone, lists;
 	uint64_t asked_ns; /* of the last pod */
 	struct meta_pod last;
-	char last_gone[META_UID_MAX];
+	char last_gone[POD_UID_MAX];
 	struct buf done; /* "<uid> <result>\n" each */
 };
 
@@ -240,7 +240,7 @@ static void test_stream(void **state)
 static void test_finished(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 
 	play(site, 0, 20);
 	cripeer_listen(&site->peer);
@@ -266,7 +266,7 @@ static void test_finished(void **state)
 static void test_left(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 
 	play(site, 0, 20);
 	cripeer_listen(&site->peer);
@@ -300,7 +300,7 @@ static void test_left(void **state)
 static void test_leaving(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	const struct podwire_pod pod = {.uid = uid, .name = "web-3", .deleting = true, .seen_s = 1};
 
 	/* Ten of them would be more than the test waits for. */
@@ -347,7 +347,7 @@ static void test_empty(void **state)
 static void test_behind(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 
 	play(site, 0, 250);
 	cripeer_listen(&site->peer);
@@ -370,7 +370,7 @@ static void test_behind(void **state)
 static void test_refresh(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX], expected[128];
+	char uid[POD_UID_MAX], expected[128];
 
 	play(site, 0, 20);
 	cripeer_listen(&site->peer);
@@ -402,7 +402,7 @@ static void test_deleting(void **state)
 {
 	_cleanup_(buf_free) struct buf event = {};
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	const struct podwire_pod pod = {.uid = uid, .name = "web-3", .deleting = true, .seen_s = 1};
 
 	play(site, 0, 5);
@@ -525,7 +525,7 @@ static void test_alone(void **state)
 static void test_restarted(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	const struct podwire_pod pod = {.uid = uid, .name = "web-3", .seen_s = 30};
 
 	play(site, 0, 20);
@@ -677,7 +677,7 @@ static void test_nonsense(void **state)
 static void test_many(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	const struct podwire_pod pod = {
 		.uid = uid, .name = "large", .seen_s = 1, .padding = (size_t)1 << 20};
 
@@ -702,7 +702,7 @@ static void test_many(void **state)
 static void test_backlog(void **state)
 {
 	struct site *site = *state;
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	const struct podwire_pod pod = {
 		.uid = uid, .name = "large", .seen_s = 1, .padding = (size_t)1 << 20};
 

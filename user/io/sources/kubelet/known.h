@@ -10,8 +10,8 @@
 #include "core/names/meta.h"
 
 struct podsrc_known_pod {
-	char uid[META_UID_MAX]; /* first, to be compared with a text */
-	int64_t seen_wall_ns;	/* when its kubelet first saw it; 0: unknown */
+	char uid[POD_UID_MAX]; /* first, to be compared with a text */
+	int64_t seen_wall_ns;  /* when its kubelet first saw it; 0: unknown */
 };
 
 /* In the order they came, or sorted. */
@@ -37,10 +37,10 @@ enum podsrc_known_process {
 struct podsrc_known {
 	bool kubelet; /* it is the kubelet's lists, not the API server's */
 	struct podsrc_known_pods before, now;
-	char left[PODSRC_KNOWN_LEFT][META_UID_MAX]; /* "": none */
-	size_t n_left;				    /* ever; the next replaces the oldest */
-	enum podsrc_known_process process;	    /* that made the list of now; after judge */
-	bool ignorant;				    /* that list; after judge */
+	char left[PODSRC_KNOWN_LEFT][POD_UID_MAX]; /* "": none */
+	size_t n_left;				   /* ever; the next replaces the oldest */
+	enum podsrc_known_process process;	   /* that made the list of now; after judge */
+	bool ignorant;				   /* that list; after judge */
 };
 
 void podsrc_known_done(struct podsrc_known *known);

@@ -45,7 +45,7 @@
 
 /* A caller waits for an answer to question number `question`, or a later one. */
 struct lookup {
-	char uid[META_UID_MAX];
+	char uid[POD_UID_MAX];
 	uint64_t question; /* the number of the one whose answer counts; 0: it is over */
 	bool found;
 };

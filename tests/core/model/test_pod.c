@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Claims about the one map of pods. */
+#include "core/model/pod.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/claim.h"
+
+/* Stands for what a subject knows: never looked into. */
+#define PART ((void *)"part")
+
+static void test_parts(void **state)
+{
+	struct podmap map = {};
+	struct pod *pod, *again;
+
+	assert_int_equal(podmap_reach(&map, "a", &pod), 0);
+	assert_int_equal(podmap_reach(&map, "a", &again), 0);
+	assert_ptr_equal(again, pod);
+	pod->cgroups = PART;
+	pod->meta = PART;
+	pod->life = PART;
+	pod->turn = PART;
+	for (void **part = (void **)&pod->cgroups; part <= (void **)&pod->turn; part++) {
+		podmap_leave(&map, pod);
+		assert_ptr_equal(podmap_find(&map, "a"), pod);
+		*part = NULL;
+	}
+	podmap_leave(&map, pod);
+	podmap_leave(&map, NULL);
+	assert_null(podmap_find(&map, "a"));
+	podmap_done(&map);
+}
+
+static void test_uids(void **state)
+{
+	char longest[POD_UID_MAX], too_long[POD_UID_MAX + 1];
+	struct podmap map = {};
+	struct pod *pod = PART;
+
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	memset(too_long, 'a', sizeof(too_long));
+	too_long[sizeof(too_long) - 1] = '\0';
+	assert_int_equal(podmap_reach(&map, "", &pod), -EINVAL);
+	assert_int_equal(podmap_reach(&map, too_long, &pod), -EINVAL);
+	assert_ptr_equal(pod, PART);
+	assert_int_equal(podmap_reach(&map, longest, &pod), 0);
+	assert_string_equal(pod->uid, longest);
+	assert_null(podmap_find(&map, too_long));
+	podmap_done(&map);
+}
+
+#define N_PODS 1000
+
+static void test_sweep(void **state)
+{
+	struct podmap map = {};
+	struct pod *pod;
+	char uid[16];
+	size_t pos = 0, n = 0;
+
+	for (int i = 0; i < N_PODS; i++) {
+		snprintf(uid, sizeof(uid), "pod-%d", i);
+		assert_int_equal(podmap_reach(&map, uid, &pod), 0);
+		if (i % 3 == 0)
+			pod->life = PART;
+	}
+	podmap_sweep(&map);
+	while ((pod = podmap_next(&map, &pos))) {
+		assert_ptr_equal(podmap_find(&map, pod->uid), pod);
+		assert_ptr_equal(pod->life, PART);
+		pod->life = NULL;
+		n++;
+	}
+	assert_int_equal(n, (N_PODS + 2) / 3);
+	podmap_done(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CLAIM("a pod is there as long as any subject knows something of it", test_parts),
+		CLAIM("a uid that is empty or too long is none", test_uids),
+		CLAIM("after a walk those that nothing is known of are gone, and no others",
+		      test_sweep),
+	};
+
+	return cmocka_run_group_tests_name("core/model/pod", tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One pod: what each subject knows of it, found by its uid. It is there as long as any of them knows
+ * something; each owns its own part, allocates it, and takes it out before it calls podmap_leave().
+ */
+#ifndef CORE_MODEL_POD_H
+#define CORE_MODEL_POD_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+
+#define POD_UID_LEN 36 /* with its dashes; a hash of 32 digits is one, too */
+#define POD_UID_MAX (POD_UID_LEN + 1)
+
+struct pod {
+	uint64_t key; /* map_key() of uid */
+	char uid[POD_UID_MAX];
+	/* NULL: nothing. */
+	struct pod_cgroups *cgroups;   /* core/cgroup/map: its cgroups */
+	struct podtab_pod *meta;       /* core/names/table: what the sources of metadata provide */
+	struct epod *life;	       /* core/engine/pods: the life that is followed */
+	struct shutdown_pod_rec *turn; /* core/shutdown: its part in a shutdown of the node */
+};
+
+/* All zero is empty. */
+struct podmap {
+	struct map by_uid;
+};
+
+/* The pods have left it before. */
+void podmap_done(struct podmap *map);
+
+/* NULL when nothing is known of it. */
+struct pod *podmap_find(const struct podmap *map, const char *uid);
+
+/* The pod, made when it is not there: 0, -EINVAL for a uid that is empty or too long, -ENOMEM, or
+ * -EEXIST where another uid has its key: the first keeps it. */
+int podmap_reach(struct podmap *map, const char *uid, struct pod **ret);
+
+/* Frees a pod of which nothing is known any more; no-op for NULL and for any other. The map must
+ * not be walked meanwhile. */
+void podmap_leave(struct podmap *map, struct pod *pod);
+
+/* The same for all of them, after a walk that took parts out. */
+void podmap_sweep(struct podmap *map);
+
+/* Walks all, in no particular order; start with *pos = 0. */
+static inline struct pod *podmap_next(const struct podmap *map, size_t *pos)
+{
+	return map_next(&map->by_uid, pos);
+}
+
+#endif
