@@ -115,7 +115,9 @@ static int reach_container(struct shutdown *sd, uint64_t id, struct shutdown_con
 }
 
 /* All but its pod. The bytes between members are not compared: a copy of a struct need not have
- * them. */
+ * them. A new member changes the size, and is compared here, too. */
+_Static_assert(sizeof(struct shutdown_container) == 128, "same_container() has each member");
+
 static bool same_container(const struct shutdown_container *a, const struct shutdown_container *b)
 {
 	return a->id == b->id && a->kind == b->kind && a->populated == b->populated &&
