@@ -202,23 +202,13 @@ static int on_suspend(sd_event_source *source, const struct signalfd_siginfo *in
 	return 0;
 }
 
-static int add_signal(struct view *v, int number, sd_event_signal_handler_t handler)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return sd_event_add_signal(monitor_event(v->monitor), NULL, number, handler, v);
-}
-
 static int add_sources(struct view *v)
 {
 	sd_event *event = monitor_event(v->monitor);
-	int r = add_signal(v, SIGWINCH, on_resize);
+	int r = monitor_add_signal(v->monitor, SIGWINCH, on_resize, v);
 
 	if (r >= 0)
-		r = add_signal(v, SIGTSTP, on_suspend);
+		r = monitor_add_signal(v->monitor, SIGTSTP, on_suspend, v);
 	if (r >= 0)
 		r = sd_event_add_io(event, NULL, STDIN_FILENO, EPOLLIN, on_key, v);
 	if (r >= 0)

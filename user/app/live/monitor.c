@@ -394,14 +394,14 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
-static int add_signal(struct monitor *m, int number, sd_event_signal_handler_t handler)
+int monitor_add_signal(struct monitor *m, int number, sd_event_signal_handler_t fn, void *userdata)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, number);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	return sd_event_add_signal(m->event, NULL, number, handler, m);
+	return sd_event_add_signal(m->event, NULL, number, fn, userdata);
 }
 
 static bool ignored(int number)
@@ -413,16 +413,16 @@ static bool ignored(int number)
 
 static int add_signals(struct monitor *m)
 {
-	int r = add_signal(m, SIGINT, on_signal);
+	int r = monitor_add_signal(m, SIGINT, on_signal, m);
 
 	if (r >= 0)
-		r = add_signal(m, SIGTERM, on_signal);
+		r = monitor_add_signal(m, SIGTERM, on_signal, m);
 	if (r < 0)
 		return r;
 	if (m->hooks->reload)
-		return add_signal(m, SIGHUP, on_hangup);
+		return monitor_add_signal(m, SIGHUP, on_hangup, m);
 	/* Under nohup the terminal may go. */
-	return ignored(SIGHUP) ? 0 : add_signal(m, SIGHUP, on_signal);
+	return ignored(SIGHUP) ? 0 : monitor_add_signal(m, SIGHUP, on_signal, m);
 }
 
 static int open_loop(struct monitor *m)

@@ -62,6 +62,8 @@ void monitor_end(struct monitor *m, int status);
 const struct options *monitor_options(const struct monitor *m);
 const struct hierarchy *monitor_hierarchy(const struct monitor *m);
 sd_event *monitor_event(const struct monitor *m);
+/* Blocks the signal, and takes it from the loop. -errno. */
+int monitor_add_signal(struct monitor *m, int number, sd_event_signal_handler_t fn, void *userdata);
 const struct steps *monitor_steps(const struct monitor *m);
 struct cgfs *monitor_cgfs(const struct monitor *m);
 struct kern *monitor_kern(const struct monitor *m);

@@ -13,6 +13,7 @@
 #include "io/cgroup/fs.h"
 #include "io/files/fd.h"
 #include "io/proc/proc.h"
+#include "wire/kernel/mountinfo.h"
 
 #define TEXT_MAX (4u << 20)
 
@@ -23,90 +24,34 @@
  * the one that also knows about memory first. */
 static const char *const v1_choices[] = {"memory", "pids", "cpu", "freezer", "devices", "blkio"};
 
-struct field {
-	const char *at;
-	size_t len;
-};
-
-static bool next_field(const char **at, const char *end, struct field *ret)
-{
-	const char *start = *at, *stop;
-
-	if (start >= end)
-		return false;
-	stop = memchr(start, ' ', (size_t)(end - start));
-	if (!stop)
-		stop = end;
-	*ret = (struct field){start, (size_t)(stop - start)};
-	*at = stop < end ? stop + 1 : end;
-	return true;
-}
-
-static bool field_is(struct field f, const char *word)
-{
-	return f.len == strlen(word) && memcmp(f.at, word, f.len) == 0;
-}
-
-static int octal(const char *at, size_t left)
-{
-	int value = 0;
-
-	if (left < 4 || at[0] != '\\')
-		return -1;
-	for (int i = 1; i < 4; i++) {
-		if (at[i] < '0' || at[i] > '7')
-			return -1;
-		value = value * 8 + (at[i] - '0');
-	}
-	return value > 0 && value < 256 ? value : -1;
-}
-
-/* The kernel writes space, tab, newline and backslash of a path as \ooo. */
-static bool unescape(struct field f, char *ret, size_t size)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < f.len; i++) {
-		int c = octal(f.at + i, f.len - i);
-
-		if (out + 1 >= size)
-			return false;
-		if (c >= 0)
-			i += 3;
-		ret[out++] = c >= 0 ? (char)c : f.at[i];
-	}
-	ret[out] = 0;
-	return true;
-}
-
 /* id parent major:minor root point options [optional...] - type source super-options */
 bool hierarchy_parse_mount(const char *line, size_t len, struct hierarchy_mount *ret)
 {
 	const char *at = line, *end = line + len;
 	struct hierarchy_mount mount = {};
-	struct field f, point = {};
+	struct mountinfo_field f, point = {};
 
 	for (int i = 0; i < 6; i++) {
-		if (!next_field(&at, end, &f))
+		if (!mountinfo_next(&at, end, &f))
 			return false;
 		if (i == 4)
 			point = f;
 	}
 	do {
-		if (!next_field(&at, end, &f))
+		if (!mountinfo_next(&at, end, &f))
 			return false;
-	} while (!field_is(f, "-"));
-	if (!next_field(&at, end, &f))
+	} while (!mountinfo_is(f, "-"));
+	if (!mountinfo_next(&at, end, &f))
 		return false;
-	if (field_is(f, "cgroup2"))
+	if (mountinfo_is(f, "cgroup2"))
 		mount.unified = true;
-	else if (!field_is(f, "cgroup"))
+	else if (!mountinfo_is(f, "cgroup"))
 		return false;
-	if (!unescape(point, mount.point, sizeof(mount.point)) || mount.point[0] != '/')
+	if (!mountinfo_unescape(point, mount.point, sizeof(mount.point)) || mount.point[0] != '/')
 		return false;
-	if (!next_field(&at, end, &f) || !next_field(&at, end, &f))
+	if (!mountinfo_next(&at, end, &f) || !mountinfo_next(&at, end, &f))
 		return false;
-	if (!unescape(f, mount.controllers, sizeof(mount.controllers)))
+	if (!mountinfo_unescape(f, mount.controllers, sizeof(mount.controllers)))
 		return false;
 	*ret = mount;
 	return true;

@@ -9,32 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wire/kernel/mountinfo.h"
+
 #define PARTS_MAX 7
 #define CSI	  "kubernetes.io~csi"
-
-struct field {
-	const char *at;
-	size_t len;
-};
-
-static bool next_field(const char **at, const char *end, struct field *ret)
-{
-	const char *stop;
-
-	if (*at >= end)
-		return false;
-	stop = memchr(*at, ' ', (size_t)(end - *at));
-	if (!stop)
-		stop = end;
-	*ret = (struct field){*at, (size_t)(stop - *at)};
-	*at = stop < end ? stop + 1 : end;
-	return ret->len > 0;
-}
-
-static bool field_is(struct field f, const char *word)
-{
-	return f.len == strlen(word) && memcmp(f.at, word, f.len) == 0;
-}
 
 /* Digits up to end or to the byte that ends them. */
 static bool read_number(const char **at, const char *end, uint64_t *ret)
@@ -50,14 +28,14 @@ static bool read_number(const char **at, const char *end, uint64_t *ret)
 	return *at > start;
 }
 
-static bool read_id(struct field f, uint64_t *ret)
+static bool read_id(struct mountinfo_field f, uint64_t *ret)
 {
 	const char *at = f.at, *end = f.at + f.len;
 
 	return read_number(&at, end, ret) && at == end && *ret > 0;
 }
 
-static bool read_device(struct field f, uint64_t *ret)
+static bool read_device(struct mountinfo_field f, uint64_t *ret)
 {
 	const char *at = f.at, *end = f.at + f.len;
 	uint64_t major, minor;
@@ -66,38 +44,6 @@ static bool read_device(struct field f, uint64_t *ret)
 	    !read_number(&at, end, &minor) || at != end || major > UINT32_MAX || minor > UINT32_MAX)
 		return false;
 	*ret = major << 32 | minor;
-	return true;
-}
-
-static int octal(const char *at, const char *end)
-{
-	int value = 0;
-
-	if (end - at < 4 || at[0] != '\\')
-		return -1;
-	for (int i = 1; i < 4; i++) {
-		if (at[i] < '0' || at[i] > '7')
-			return -1;
-		value = value * 8 + (at[i] - '0');
-	}
-	return value > 0 && value < 256 ? value : -1;
-}
-
-/* The kernel writes space, tab, newline and backslash of a path as \ooo (mangle_path()). */
-static bool unescape(struct field f, char *ret, size_t size)
-{
-	const char *end = f.at + f.len;
-	size_t n = 0;
-
-	for (const char *at = f.at; at < end; at++) {
-		int c = octal(at, end);
-
-		if (n + 1 >= size || !*at)
-			return false;
-		ret[n++] = c >= 0 ? (char)c : *at;
-		at += c >= 0 ? 3 : 0;
-	}
-	ret[n] = '\0';
 	return true;
 }
 
@@ -156,9 +102,10 @@ static bool is_attachable(const char *plugin)
 }
 
 /* A file system that lives in memory ends with its mount: there is nothing to attach elsewhere. */
-static bool is_in_memory(struct field type)
+static bool is_in_memory(struct mountinfo_field type)
 {
-	return field_is(type, "tmpfs") || field_is(type, "ramfs") || field_is(type, "hugetlbfs");
+	return mountinfo_is(type, "tmpfs") || mountinfo_is(type, "ramfs") ||
+	       mountinfo_is(type, "hugetlbfs");
 }
 
 /* pods/UID/volumes/PLUGIN/NAME and pods/UID/volumeDevices/PLUGIN/NAME. */
@@ -232,12 +179,12 @@ int kubemount_parse(const char *line, size_t len, const char *root, struct kubem
 {
 	const char *at = line, *end = line + len;
 	size_t root_len = strlen(root);
-	struct field f, point = {};
+	struct mountinfo_field f, point = {};
 	char path[PATH_MAX];
 
 	*ret = (struct kubemount){};
 	for (int i = 0; i < 6; i++) {
-		if (!next_field(&at, end, &f))
+		if (!mountinfo_next(&at, end, &f) || !f.len)
 			return -EBADMSG;
 		if ((i == 0 && !read_id(f, &ret->id)) || (i == 2 && !read_device(f, &ret->device)))
 			return -EBADMSG;
@@ -245,12 +192,12 @@ int kubemount_parse(const char *line, size_t len, const char *root, struct kubem
 			point = f;
 	}
 	do {
-		if (!next_field(&at, end, &f))
+		if (!mountinfo_next(&at, end, &f) || !f.len)
 			return -EBADMSG;
-	} while (!field_is(f, "-"));
-	if (!next_field(&at, end, &f))
+	} while (!mountinfo_is(f, "-"));
+	if (!mountinfo_next(&at, end, &f) || !f.len)
 		return -EBADMSG;
-	if (!unescape(point, path, sizeof(path)) || strncmp(path, root, root_len) != 0 ||
+	if (!mountinfo_unescape(point, path, sizeof(path)) || strncmp(path, root, root_len) != 0 ||
 	    path[root_len] != '/')
 		return 0;
 	return read_path(path + root_len + 1, is_in_memory(f), ret);
