@@ -43,8 +43,10 @@ static int pod_enter(struct cgmap *map, struct pod *pod)
 	struct pod *first = map_get(&map->pods, pod->key), *at = first;
 	size_t len = strlen(pod->root);
 
-	if (first && strcmp(first->uid, pod->uid) != 0)
+	if (first && strcmp(first->uid, pod->uid) != 0) {
+		pod->is_double = true;
 		return 0;
+	}
 	if (!first || len < strlen(first->root)) {
 		pod->next = first;
 		if (first)
@@ -417,14 +419,14 @@ struct pod *cgmap_pod(const struct cgmap *map, const char *uid)
 	return pod && !pod->is_double ? pod : NULL;
 }
 
-struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
+/* The pod below whose cgroup a branch is. */
+static struct pod *pod_above(const struct cgmap *map, const struct cgnode *node)
 {
 	struct cgpath ident = {};
 	size_t len;
 
-	if (!node || node->pod || node->kind != GRACED_WATCH_BRANCH || !node->path ||
-	    !strstr(node->path, "pod"))
-		return node ? node->pod : NULL;
+	if (!node->path || !strstr(node->path, "pod"))
+		return NULL;
 	for (len = strlen(node->path); len && ident.kind != CGPATH_POD; len--)
 		if (node->path[len] == '/')
 			cgpath_parse(node->path, len, &ident);
@@ -434,11 +436,18 @@ struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
 	return pod_find(map, node->path, &ident);
 }
 
+struct pod *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
+{
+	if (!node || node->pod || node->kind != GRACED_WATCH_BRANCH)
+		return node ? node->pod : NULL;
+	return pod_above(map, node);
+}
+
 struct pod *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node)
 {
 	struct pod *pod = cgmap_pod_around(map, node);
 
-	return pod && !pod->is_double && map_get(&map->pods, pod->key) == pod ? pod : NULL;
+	return pod && !pod->is_double ? pod : NULL;
 }
 
 int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container_id,

@@ -41,7 +41,7 @@ struct pod {
 	uint64_t key;	  /* map_key() of uid, the index */
 	struct pod *next; /* of the same uid below another root */
 	char *root;	  /* path above the kubelet's own part; "" at the top */
-	bool is_double;	  /* another had a shorter root, or was there before */
+	bool is_double;	  /* another of the key had a shorter root, or was there before */
 	/* Its cgroups, those included that are gone and that something still refers to. */
 	struct cgnode_list nodes;
 	char uid[CGPATH_UID_LEN + 1];
