@@ -549,7 +549,7 @@ static void init_signalled(struct stops *stops, struct stop *stop, const struct 
 	lapse_by(stops, stop, obs->at_ns);
 	stop->record_lost |= stop->before.lost + obs->signal.lost > stop->base.lost;
 	note = stop_signalled(stops->map, stop, &obs->signal, obs->at_ns, stop_set,
-			      names_stop_signal(stops->names, stop->node), sender);
+			      stop_set != STOPS_SIGNAL_SET, sender);
 	noted(stops, stop, note, obs);
 }
 
