@@ -52,13 +52,16 @@ static __always_inline bool is_stage(struct task_struct *t)
  * PID 1 of a pid namespace that a process without privileges cannot have made: it is the init for
  * sure. Any other may be a sandbox's that was adopted outside the container.
  */
-static __always_inline __u32 rank_of(struct task_struct *t)
+__noinline __u32 init_rank(__u64 task)
 {
+	struct task_struct *t = (void *)task;
 	struct upid up = {};
 
-	if (!task_is_ns_init(t))
+	if (!BPF_CORE_READ(task_tgid(t), level))
 		return GRACED_INIT_GUESSED;
 	upid_read(t, &up);
+	if (up.nr != 1)
+		return GRACED_INIT_GUESSED;
 	return BPF_CORE_READ(up.ns, user_ns, level) ? GRACED_INIT_GUESSED : GRACED_INIT_PID1;
 }
 
@@ -86,7 +89,7 @@ __noinline __u32 init_add(__u64 task, __u64 watch_id)
 	struct task_struct *t = (void *)task;
 	struct place at = {.watch_id = watch_id};
 	struct cgroup *cg = task_cgroup_of(t, false);
-	__u32 rank = rank_of(t);
+	__u32 rank = init_rank(task);
 	struct graced_init *old;
 	struct graced_watch *w;
 
@@ -102,7 +105,7 @@ __noinline __u32 init_add(__u64 task, __u64 watch_id)
 	return 1;
 }
 
-/* In three functions: the stacks of all that call one another have 512 bytes together. */
+/* In functions of their own: the stacks of all that call one another have 512 bytes together. */
 __noinline __u32 init_find(__u64 task, __u64 watch_id)
 {
 	if (!init_is_inside(task, watch_id) || !init_may_be(task, watch_id))

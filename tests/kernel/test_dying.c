@@ -35,7 +35,7 @@ static void end(struct box *box, int sig)
 
 static void assert_none_counted(const struct kernhalf *k)
 {
-	assert_int_equal(k->kern->skel->bss->dying, 0);
+	assert_int_equal(k->kern->bss->dying, 0);
 	assert_int_equal(kernhalf_entries(k, "doomed"), 0);
 }
 
@@ -77,7 +77,7 @@ static void an_init_that_is_replaced_while_it_dies_leaves_no_count(void **state)
 	assert_int_equal(kern_watch_set_stop(k->kern, kernhalf_id(box.dir), SIGKILL), 0);
 	assert_int_equal(v1freezer_hold(box.dir), 0);
 	assert_int_equal(kill(box.init_pid, SIGKILL), 0);
-	assert_int_equal(k->kern->skel->bss->dying, 1);
+	assert_int_equal(k->kern->bss->dying, 1);
 	other.pid = (uint32_t)second.pid;
 	assert_int_equal(kern_init_set(k->kern, kernhalf_id(box.dir), &other), 0);
 	assert_int_equal(v1freezer_let_out(k->tree.program), 0);

@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "graced.skel.h"
 #include "io/kernel/priv.h"
 
 static int setup(void **state)
@@ -465,7 +464,7 @@ static void list_paths(const struct kernhalf *k, struct graced_watch *watch, uin
 				 out = {.part = GRACED_PART_FIRST, .name = "out"};
 	const uint32_t outside = GRACED_PART_OUTSIDE;
 	uint64_t id = kernhalf_id(k->tree.root);
-	int steps = bpf_object__find_map_fd_by_name(k->kern->skel->obj, "steps");
+	int steps = kernhalf_map(k, "steps");
 
 	assert_int_equal(kern_watch_get(k->kern, id, watch), 0);
 	watch->part = part;
@@ -473,6 +472,7 @@ static void list_paths(const struct kernhalf *k, struct graced_watch *watch, uin
 	/* There is room for one. */
 	bpf_map_delete_elem(steps, &users);
 	assert_int_equal(bpf_map_update_elem(steps, &out, &outside, BPF_ANY), 0);
+	close(steps);
 }
 
 static void only_what_is_listed_holds_containers(void **state)

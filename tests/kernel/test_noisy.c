@@ -2,6 +2,8 @@
 // A noisy container costs little, and no less is recorded of its init or its neighbours.
 #include "lib/box/send.h"
 #include "lib/claim.h"
+#include "graced/event.h"
+#include "graced.skel.h"
 #include "lib/kernel/kernhalf.h"
 
 #include <errno.h>
@@ -67,7 +69,7 @@ static void only_a_noisy_container_is_not_counted(void **state)
 	expect_counted(k, &other, true);
 	mark(k, &noisy, false);
 	mark(k, &noisy, false);
-	assert_int_equal(*k->kern->noisy, 0);
+	assert_int_equal(k->kern->bss->noisy_any, 0);
 	expect_counted(k, &noisy, true);
 	assert_int_equal(box_remove(&noisy), 0);
 	assert_int_equal(box_remove(&other), 0);
@@ -168,13 +170,13 @@ static void a_mark_goes_with_its_cgroup(void **state)
 	id = kernhalf_id(box.dir);
 	mark(k, &box, true);
 	assert_int_equal(kernhalf_entries(k, "noisy"), 1);
-	assert_int_equal(*k->kern->noisy, 1);
+	assert_int_equal(k->kern->bss->noisy_any, 1);
 	assert_int_equal(box_remove(&box), 0);
 	assert_int_equal(kernhalf_entries(k, "noisy"), 0);
-	assert_int_equal(*k->kern->noisy, 0);
+	assert_int_equal(k->kern->bss->noisy_any, 0);
 	assert_int_equal(kern_noisy_set(k->kern, id, true), -ENOENT);
 	assert_int_equal(kernhalf_entries(k, "noisy"), 0);
-	assert_int_equal(*k->kern->noisy, 0);
+	assert_int_equal(k->kern->bss->noisy_any, 0);
 }
 
 /* No cgroup has such an id. */
@@ -197,10 +199,10 @@ static void there_is_an_end_to_marks(void **state)
 		n++;
 	}
 	assert_int_equal(n, 256);
-	assert_int_equal(*k->kern->noisy, 256);
+	assert_int_equal(k->kern->bss->noisy_any, 256);
 	for (unsigned int i = 0; i <= n; i++)
 		assert_int_equal(kern_watch_delete(k->kern, MADE_UP(i)), 0);
-	assert_int_equal(*k->kern->noisy, 0);
+	assert_int_equal(k->kern->bss->noisy_any, 0);
 }
 
 static void flood(const struct box *box)

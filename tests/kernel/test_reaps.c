@@ -3,6 +3,8 @@
 // it.
 #include "lib/box/send.h"
 #include "lib/claim.h"
+#include "graced/event.h"
+#include "graced.skel.h"
 #include "lib/kernel/kernhalf.h"
 
 #include <poll.h>
@@ -49,7 +51,7 @@ static struct kernhalf *need_reaps(void **state)
 
 static void expect_due(struct kernhalf *k, unsigned int n)
 {
-	assert_int_equal(*k->kern->reaps_due, n);
+	assert_int_equal(k->kern->bss->reaps_due, n);
 	assert_int_equal(kernhalf_entries(k, "reaps"), n);
 }
 

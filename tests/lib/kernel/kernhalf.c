@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "lib/claim.h"
-#include "graced.skel.h"
 #include "io/cgroup/hierarchy.h"
 #include "io/kernel/priv.h"
 #include "lib/kernel/tracer.h"
@@ -174,17 +173,55 @@ uint32_t kernhalf_others_missed(const struct kernhalf *k, const char *dir)
 	return watch_of(k, dir).others_missed;
 }
 
+static bool is_map_called(int fd, const char *name)
+{
+	struct bpf_map_info info = {};
+	__u32 size = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
+	return strcmp(info.name, name) == 0;
+}
+
+/* Of the maps of a program; -1: it has none of that name. */
+static int map_of(int program_fd, const char *name)
+{
+	__u32 ids[32], size = sizeof(struct bpf_prog_info);
+	struct bpf_prog_info info = {.map_ids = (uintptr_t)ids, .nr_map_ids = 32};
+
+	assert_int_equal(bpf_obj_get_info_by_fd(program_fd, &info, &size), 0);
+	for (__u32 i = 0; i < info.nr_map_ids; i++) {
+		int fd = bpf_map_get_fd_by_id(ids[i]);
+
+		assert_true(fd >= 0);
+		if (is_map_called(fd, name))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+int kernhalf_map(const struct kernhalf *k, const char *name)
+{
+	int fd = -1;
+
+	for (int i = 0; i < KERN_PROGRAMS && fd < 0; i++)
+		if (k->kern->program_fds[i] >= 0)
+			fd = map_of(k->kern->program_fds[i], name);
+	assert_true(fd >= 0);
+	return fd;
+}
+
 unsigned int kernhalf_entries(const struct kernhalf *k, const char *map)
 {
-	int fd = bpf_object__find_map_fd_by_name(k->kern->skel->obj, map);
+	int fd = kernhalf_map(k, map);
 	uint64_t key, *from = NULL;
 	unsigned int n = 0;
 
-	assert_true(fd >= 0);
 	while (bpf_map_get_next_key(fd, from, &key) == 0) {
 		from = &key;
 		n++;
 	}
+	close(fd);
 	return n;
 }
 

@@ -50,6 +50,8 @@ uint32_t kernhalf_vain_kills(const struct kernhalf *k, const char *dir);
 /* ... and how many records of its other processes found no room. */
 uint32_t kernhalf_others_missed(const struct kernhalf *k, const char *dir);
 
+/* The map of that name, which the caller closes. */
+int kernhalf_map(const struct kernhalf *k, const char *name);
 /* How many entries the map of that name has. */
 unsigned int kernhalf_entries(const struct kernhalf *k, const char *map);
 

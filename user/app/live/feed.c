@@ -95,8 +95,10 @@ static bool next(struct queue *queue, struct effect *ret)
 		*ret = queue->list[queue->first++];
 		return true;
 	}
+	if (!queue->start_units && !queue->drop_lock)
+		return false;
 	*ret = (struct effect){.type = queue->start_units ? EFFECT_START_UNITS : EFFECT_DROP_LOCK};
-	return queue->start_units || queue->drop_lock;
+	return true;
 }
 
 void feed_run(struct feed *f)

@@ -152,7 +152,9 @@ static void encode_row(struct output *o, const struct record *record)
 		o->late += table_is_late(record);
 		grid_add(&o->grid, record);
 	}
-	grid_set_width(&o->grid, screen_width());
+	/* Where there was no terminal at the start, none comes. */
+	if (o->grid.view.width)
+		grid_set_width(&o->grid, screen_width());
 	grid_flush(&o->grid, &o->text);
 }
 

@@ -413,14 +413,14 @@ struct pod_cgroups *cgmap_pod(const struct cgmap *map, const char *uid)
 	return unless_double(cgroups_of_uid(map, uid));
 }
 
-struct pod_cgroups *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
+/* Those of the pod below whose cgroup a branch is. */
+static struct pod_cgroups *pod_above(const struct cgmap *map, const struct cgnode *node)
 {
 	struct cgpath ident = {};
 	size_t len;
 
-	if (!node || node->pod || node->kind != GRACED_WATCH_BRANCH || !node->path ||
-	    !strstr(node->path, "pod"))
-		return node ? node->cgroups : NULL;
+	if (!node->path || !strstr(node->path, "pod"))
+		return NULL;
 	for (len = strlen(node->path); len && ident.kind != CGPATH_POD; len--)
 		if (node->path[len] == '/')
 			cgpath_parse(node->path, len, &ident);
@@ -428,6 +428,13 @@ struct pod_cgroups *cgmap_pod_around(const struct cgmap *map, const struct cgnod
 		return NULL;
 	cgtrust_cut(node->trust, &ident);
 	return pod_find(map, node->path, &ident);
+}
+
+struct pod_cgroups *cgmap_pod_around(const struct cgmap *map, const struct cgnode *node)
+{
+	if (!node || node->pod || node->kind != GRACED_WATCH_BRANCH)
+		return node ? node->cgroups : NULL;
+	return pod_above(map, node);
 }
 
 struct pod_cgroups *cgmap_pod_of(const struct cgmap *map, const struct cgnode *node)

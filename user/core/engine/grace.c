@@ -21,9 +21,8 @@
  * after the stop signal, and what the kubelet gives the pods it evicts: 2 s.
  */
 static bool would_know(const struct stops *stops, const struct stop *stop,
-		       const struct grace *grace)
+		       const struct podtab_pod *pod, const struct grace *grace)
 {
-	const struct podtab_pod *pod = names_pod(stops->names, stop->node);
 	uint64_t after_ns = stop->kill.at_ns - stop->request.at_ns;
 
 	if (grace->from == GRACE_UNIT)
@@ -89,7 +88,8 @@ static void shorten(const struct given *given, const struct stop *stop, struct g
 		*grace = (struct grace){.from = GRACE_SHUTDOWN, .ns = stop->given_ns};
 }
 
-static struct grace grace_now(const struct stops *stops, const struct stop *stop)
+static struct grace grace_now(const struct stops *stops, const struct stop *stop,
+			      const struct podtab_pod *pod)
 {
 	const struct podtab_container *own = names_container(stops->names, stop->node);
 	struct grace grace;
@@ -98,18 +98,20 @@ static struct grace grace_now(const struct stops *stops, const struct stop *stop
 	if (stop->node && stop->node->stop == stop &&
 	    sandbox_of(stops->names, stop->node) != SANDBOX_NOT)
 		return (struct grace){};
-	grace = grace_of(names_pod(stops->names, stop->node), own,
-			 names_spec(stops->names, stop->node, own), stops->assumed_grace_ns);
+	grace = grace_of(pod, own, names_spec(stops->names, stop->node, own),
+			 stops->assumed_grace_ns);
 	shorten(stops->given, stop, &grace);
-	grace.sure = would_know(stops, stop, &grace);
+	grace.sure = would_know(stops, stop, pod, &grace);
 	return observed(stops, stop, &grace);
 }
 
 void stops_take_grace(struct stops *stops, struct stop *stop)
 {
-	if (given_note(stops->given, names_pod(stops->names, stop->node), stop))
+	const struct podtab_pod *pod = names_pod(stops->names, stop->node);
+
+	if (given_note(stops->given, pod, stop))
 		output_changed(stops->out, stop->node);
-	stop->grace = grace_now(stops, stop);
+	stop->grace = grace_now(stops, stop, pod);
 }
 
 /* Its request lapses by the period that is in force. */

@@ -35,6 +35,9 @@ void output_set_watch(struct output *out, const struct cgnode *node);
 /* The record to fill in, all zero; size is that of the type's member. */
 struct record *output_record(struct output *out, enum record_type type, size_t size,
 			     uint64_t at_ns);
+/* Writes a record's id, "<boot id>/<of>/<what>/<ns>", without "/<what>" where that is NULL. */
+void output_id(const struct output *out, const char *of, const char *what, uint64_t ns,
+	       char ret[static RECORD_ID_SIZE]);
 /* Hands the record of output_record() to the sinks. */
 void output_report(struct output *out);
 

@@ -218,8 +218,7 @@ static void report(struct pods *pods, struct epod *p, enum pod_stage state,
 		output_record(pods->out, RECORD_POD, sizeof(pods->out->record.pod_state), at_ns);
 	struct record_pod_state *r = &rec->pod_state;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", pods->out->host.boot_id, p->uid,
-		 pod_stage_name(state), (unsigned long long)at_ns);
+	output_id(pods->out, p->uid, pod_stage_name(state), at_ns, r->id);
 	pods_fill(pods, p, &r->pod);
 	r->state = state;
 	r->previous = p->published;

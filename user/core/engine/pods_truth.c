@@ -92,8 +92,7 @@ static void report_ready(struct pods *pods, struct epod *p)
 					   sizeof(pods->out->record.pod_ready), t->unready_ns);
 	struct record_pod_ready *r = &rec->pod_ready;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/ready/%llu", pods->out->host.boot_id, p->uid,
-		 (unsigned long long)t->stop_ns);
+	output_id(pods->out, p->uid, "ready", t->stop_ns, r->id);
 	pods_fill(pods, p, &r->pod);
 	r->stop_ns = t->stop_ns;
 	r->last_ns = t->ready_ns;
@@ -233,8 +232,7 @@ static void report_state(struct pods *pods, const struct epod *p, enum discrepan
 	enum meta_source source = meta_lister(pods->names->sources, p->is_static);
 	struct record_discrepancy *r = report_begin(pods, kind, source, since_ns);
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%s/%llu", pods->out->host.boot_id, p->uid,
-		 discrepancy_name(kind), (unsigned long long)since_ns);
+	output_id(pods->out, p->uid, discrepancy_name(kind), since_ns, r->id);
 	pods_fill(pods, p, &r->pod);
 	r->reported.listed = p->listed;
 	if (p->listed) {

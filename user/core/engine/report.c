@@ -80,21 +80,22 @@ static void fill_requests(struct record_stop *r, const struct stop *stop)
 	r->inferred = stop->request.inferred;
 }
 
-static void fill_id(const struct stops *stops, const struct stop *stop, char *ret, size_t size)
+static void fill_id(const struct stops *stops, const struct stop *stop,
+		    char ret[static RECORD_ID_SIZE])
 {
 	const struct cgnode *node = stop->node;
-	unsigned long long start = stop_life_ns(stop);
+	char other[CGPATH_ID_LEN + 1];
+	const char *of = other;
 
 	if (stop->reported_unnamed)
 		node = NULL; /* an `empty` record has the id of its stop */
 	if (cgnode_is_container(node) && node->ident.container_id[0] && node->stop == stop)
-		snprintf(ret, size, "%s/%s/%llu", stops->out->host.boot_id,
-			 node->ident.container_id, start);
+		of = node->ident.container_id;
 	else if (cgnode_is_container(node) && node->path && node->stop == stop)
-		snprintf(ret, size, "%s/%.64s/%llu", stops->out->host.boot_id,
-			 names_base_name(node->path), start);
+		snprintf(other, sizeof(other), "%s", names_base_name(node->path));
 	else
-		snprintf(ret, size, "%s/%u/%llu", stops->out->host.boot_id, stop->init.pid, start);
+		snprintf(other, sizeof(other), "%u", stop->init.pid);
+	output_id(stops->out, of, NULL, stop_life_ns(stop), ret);
 }
 
 static void fill_subject(const struct stops *stops, const struct stop *stop, struct record_pod *pod,
@@ -152,7 +153,7 @@ static void fill_reported_exit(const struct stops *stops, const struct stop *sto
 
 void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *r)
 {
-	fill_id(stops, stop, r->id, sizeof(r->id));
+	fill_id(stops, stop, r->id);
 	fill_subject(stops, stop, &r->pod, &r->container);
 	r->process = subject_process(&stop->init);
 	if (!stop->init.pid)
@@ -327,7 +328,7 @@ void stops_report_empty(struct stops *stops, const struct stop *stop)
 	if (!in_scope(stops, stop->node))
 		return;
 	rec = begin(stops, RECORD_EMPTY, empty, stop->empty_ns);
-	fill_id(stops, stop, rec->empty.id, sizeof(rec->empty.id));
+	fill_id(stops, stop, rec->empty.id);
 	fill_subject(stops, stop, &rec->empty.pod, &rec->empty.container);
 	rec->empty.empty_ns = stop->empty_ns;
 	output_report(stops->out);
@@ -340,7 +341,7 @@ void stops_report_reaped(struct stops *stops, const struct stop *stop, uint64_t 
 	if (!in_scope(stops, stop->node))
 		return;
 	rec = begin(stops, RECORD_REAPED, reaped, at_ns);
-	fill_id(stops, stop, rec->reaped.id, sizeof(rec->reaped.id));
+	fill_id(stops, stop, rec->reaped.id);
 	fill_subject(stops, stop, &rec->reaped.pod, &rec->reaped.container);
 	rec->reaped.exit.known = stop->exit_seen;
 	rec->reaped.exit.status = stop->status;

@@ -433,13 +433,18 @@ static bool is_handed_over(const struct stop *stop, uint32_t rank)
 /* The stop of a process that was moved out of its container. */
 static struct stop *left_stop(struct stops *stops, const struct graced_proc *proc)
 {
+	bool any_left = false;
 	struct cgnode *node;
 	size_t pos = 0;
 
-	while ((node = map_next(&stops->map->nodes, &pos)))
-		if (stop_in(node) && node->stop->left_ns &&
-		    process_is_same(&node->stop->init, proc))
+	while (stops->any_left && (node = map_next(&stops->map->nodes, &pos))) {
+		if (!stop_in(node) || !node->stop->left_ns)
+			continue;
+		if (process_is_same(&node->stop->init, proc))
 			return node->stop;
+		any_left = true;
+	}
+	stops->any_left = any_left;
 	return NULL;
 }
 
@@ -544,7 +549,7 @@ static void init_signalled(struct stops *stops, struct stop *stop, const struct 
 	lapse_by(stops, stop, obs->at_ns);
 	stop->record_lost |= stop->before.lost + obs->signal.lost > stop->base.lost;
 	note = stop_signalled(stops->map, stop, &obs->signal, obs->at_ns, stop_set,
-			      names_stop_signal(stops->names, stop->node), sender);
+			      stop_set != STOPS_SIGNAL_SET, sender);
 	noted(stops, stop, note, obs);
 }
 

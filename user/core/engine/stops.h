@@ -70,6 +70,7 @@ struct stops {
 	uint64_t limited_ns;	   /* when that ended last; 0: never */
 
 	struct deadline_queue deadlines;
+	bool any_left;	   /* an init may have been moved out of a container of the map */
 	uint32_t n_gone;   /* stops whose cgroup is gone, and that wait */
 	struct stop *over; /* ... those of them that were reported in this step */
 	bool has_judged;   /* a verdict on a pod's container was reported in this step */

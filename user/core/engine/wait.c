@@ -475,6 +475,7 @@ void stops_left(struct stops *stops, struct stop *stop, uint32_t pid, uint64_t a
 		return;
 	}
 	stop->left_ns = at_ns;
+	stops->any_left = true;
 	stops_wake(stops, stop, at_ns + MOVED_NS);
 	probe_init(stops, stop);
 }

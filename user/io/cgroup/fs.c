@@ -130,14 +130,12 @@ static bool walk_push(struct walk *w, const char *name, size_t *ret_len)
 
 static int walk_visit(struct walk *w, struct cgfs_dir *at)
 {
+	/* Opened before the visit, so that the one visited and the one read are the same. */
+	_cleanup_(cleanup_close) int fd = fd_open_dir(at->parent_fd, at->name);
 	_cleanup_(cleanup_closedir) DIR *d = NULL;
 	struct stat st;
-	int r;
+	int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
 
-	/* Opened before the visit, so that the one visited and the one read are the same. */
-	r = fd_opendir(at->parent_fd, at->name, &d);
-	if (r == 0 && fstat(dirfd(d), &st) < 0)
-		r = -errno;
 	if (r < 0) {
 		w->counts.skipped += !cgfs_is_gone(r);
 		return 0;
@@ -148,10 +146,12 @@ static int walk_visit(struct walk *w, struct cgfs_dir *at)
 	r = w->visit(w->userdata, at);
 	if (r <= 0)
 		return r;
-	if (at->level >= CGFS_DEPTH_MAX) {
+	d = at->level < CGFS_DEPTH_MAX ? fdopendir(fd) : NULL;
+	if (!d) {
 		w->counts.skipped++;
 		return 0;
 	}
+	TAKE_FD(fd);
 	return walk_children(w, d, at, &st);
 }
 
@@ -341,7 +341,8 @@ struct level {
 struct cgfs_members {
 	int dir;		     /* that is visited */
 	struct cgfs_pids_file procs; /* its processes, still to be read */
-	DIR *list;		     /* its children, still to be read */
+	bool unlisted;		     /* its children are still to be listed */
+	DIR *list;		     /* ... and to be read */
 	struct level *levels;	     /* from the first directory to this one */
 	size_t n_levels, room;
 	char *names; /* of cgroups still to be visited, each with its NUL, the deepest last */
@@ -466,10 +467,22 @@ static int enter(struct cgfs_members *m, int fd)
 	r = cgfs_pids_file_open(fd, &m->procs);
 	if (r < 0)
 		note(m, r);
-	r = fd_opendir(fd, ".", &m->list);
+	m->unlisted = true;
+	return 0;
+}
+
+/* After its processes, so that none is missed that moves to a child meanwhile. Each child is a link
+ * to it; file systems that do not count them have 1. */
+static void begin_list(struct cgfs_members *m)
+{
+	struct stat st;
+	int r = fstat(m->dir, &st) < 0 ? -errno : 0;
+
+	m->unlisted = false;
+	if (r == 0 && st.st_nlink != 2)
+		r = fd_opendir(m->dir, ".", &m->list);
 	if (r < 0)
 		note(m, r);
-	return 0;
 }
 
 static int read_pids(struct cgfs_members *m, cgfs_batch_fn fn, void *userdata, uint32_t *work)
@@ -554,6 +567,8 @@ int cgfs_members_step(struct cgfs_members *m, cgfs_batch_fn fn, void *userdata, 
 			r = read_pids(m, fn, userdata, work);
 			continue;
 		}
+		if (m->unlisted)
+			begin_list(m);
 		if (m->list) {
 			r = list_children(m, work);
 			continue;

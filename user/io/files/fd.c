@@ -104,14 +104,20 @@ int fd_read_sized(int fd, off_t size, size_t max, char **ret)
 	return 0;
 }
 
+int fd_open_dir(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_DIRECTORY);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int fd_opendir(int dirfd, const char *name, DIR **ret)
 {
-	_cleanup_(cleanup_close) int fd =
-		openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_DIRECTORY);
+	_cleanup_(cleanup_close) int fd = fd_open_dir(dirfd, name);
 	DIR *dir;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	dir = fdopendir(fd);
 	if (!dir)
 		return -errno;

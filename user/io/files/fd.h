@@ -42,7 +42,9 @@ ssize_t fd_read_all(int dirfd, const char *path, size_t max, char **ret);
  * -EBUSY for one that has another size by now, or -errno. */
 int fd_read_sized(int fd, off_t size, size_t max, char **ret);
 
-/* Opens a directory for reading, never through a symbolic link; the caller closes *ret. */
+/* Opens a directory for reading, never through a symbolic link. A descriptor, or -errno. */
+int fd_open_dir(int dirfd, const char *name);
+/* The same, to be listed; the caller closes *ret. */
 int fd_opendir(int dirfd, const char *name, DIR **ret);
 
 #endif

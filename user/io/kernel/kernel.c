@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,9 +144,9 @@ static bool probe_function(const struct btf *btf, const char *name)
 }
 
 static int probe(struct kern *kern, const struct btf *btf, const struct kern_options *options,
-		 int *ret_ssid, struct kern_why *why)
+		 struct kern_why *why)
 {
-	int r = probe_ssid(btf, options->hierarchy, ret_ssid, why);
+	int r = probe_ssid(btf, options->hierarchy, &kern->ssid, why);
 
 	kern->flavours.group_dead =
 		!options->no_group_dead && types_arg_is_bool(btf, "sched_process_exit", 1);
@@ -201,15 +202,14 @@ static int add_step(void *userdata, const struct graced_step *from, uint32_t par
 	return bpf_map_update_elem(*fd, from, &part, BPF_ANY) < 0 ? -errno : 0;
 }
 
-static int configure(struct kern *kern, const struct kern_options *options, int ssid,
-		     const char *only)
+static int configure(struct kern *kern, const struct kern_options *options, const char *only)
 {
 	struct graced_bpf *skel = kern->skel;
 	size_t ring = options->ring_bytes ? options->ring_bytes : RING_DEFAULT;
 	uint32_t steps = 0;
 	int r;
 
-	skel->rodata->cfg_ssid = ssid;
+	skel->rodata->cfg_ssid = kern->ssid;
 	skel->rodata->cfg_hierarchy_id = options->hierarchy->id;
 	skel->rodata->cfg_wake_bytes = ring / 4;
 	skel->rodata->cfg_memory_ids = options->hierarchy->memory_ids;
@@ -225,6 +225,7 @@ static int configure(struct kern *kern, const struct kern_options *options, int 
 			return -ENOENT;
 		kern->wanted[i] = is_wanted(&kern->flavours, programs[i].flavour) &&
 				  (!only || strcmp(only, programs[i].name) == 0);
+		kern->raw[i] = strncmp(bpf_program__section_name(prog), "raw_tp/", 7) == 0;
 		bpf_program__set_autoload(prog, kern->wanted[i]);
 	}
 	bpf_program__set_autoload(skel->progs.set_kind, !only);
@@ -304,7 +305,7 @@ static int load_configured(struct kern *kern, const struct kern_options *options
 {
 	_cleanup_(cleanup_programs_free) struct programs *set = NULL;
 	_cleanup_(cleanup_close) int types = -1;
-	int steps, ssid = -1, r = probe(kern, btf, options, &ssid, why);
+	int steps, r = probe(kern, btf, options, why);
 
 	if (r < 0)
 		return r;
@@ -312,7 +313,7 @@ static int load_configured(struct kern *kern, const struct kern_options *options
 	if (r >= 0)
 		r = open_object(kern, btf, &types);
 	if (r >= 0)
-		r = configure(kern, options, ssid, only);
+		r = configure(kern, options, only);
 	if (r < 0) {
 		explain(why, "cannot open the BPF object: %s", strerror(-r));
 		return r;
@@ -327,6 +328,36 @@ static int load_configured(struct kern *kern, const struct kern_options *options
 	return r;
 }
 
+/* Takes what is used of the object from now on: all that libbpf has of it is 280 KiB. */
+static int leave_object(struct kern *kern)
+{
+	const struct {
+		struct bpf_map *map;
+		int *fd;
+	} used[] = {
+		{kern->skel->maps.ring, &kern->ring_fd},
+		{kern->skel->maps.watched, &kern->watched_fd},
+		{kern->skel->maps.inits, &kern->inits_fd},
+		{kern->skel->maps.stats, &kern->stats_fd},
+		{kern->skel->maps.noisy, &kern->noisy_fd},
+		{kern->skel->maps.costs, &kern->costs_fd},
+	};
+	void *bss = mmap(NULL, sizeof(*kern->bss), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 bpf_map__fd(kern->skel->maps.bss), 0);
+
+	if (bss == MAP_FAILED)
+		return -errno;
+	kern->bss = bss;
+	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++) {
+		*used[i].fd = fcntl(bpf_map__fd(used[i].map), F_DUPFD_CLOEXEC, 3);
+		if (*used[i].fd < 0)
+			return -errno;
+	}
+	graced_bpf__destroy(kern->skel);
+	kern->skel = NULL;
+	return 0;
+}
+
 static struct kern *alloc_kern(void)
 {
 	struct kern *kern = calloc(1, sizeof(*kern));
@@ -338,6 +369,8 @@ static struct kern *alloc_kern(void)
 		kern->program_fds[i] = kern->links[i] = -1;
 	kern->renames[0] = kern->renames[1] = -1;
 	kern->set_kind_fd = kern->set_stop_fd = kern->delete_fd = -1;
+	kern->ring_fd = kern->watched_fd = kern->inits_fd = -1;
+	kern->stats_fd = kern->noisy_fd = kern->costs_fd = -1;
 	return kern;
 }
 
@@ -365,17 +398,11 @@ static int new_with(const struct kern_options *options, const char *only, struct
 	r = load_configured(kern, options, btf, only, why);
 	if (r < 0)
 		return r;
-	kern->ring_fd = bpf_map__fd(kern->skel->maps.ring);
-	kern->watched_fd = bpf_map__fd(kern->skel->maps.watched);
-	kern->inits_fd = bpf_map__fd(kern->skel->maps.inits);
-	kern->stats_fd = bpf_map__fd(kern->skel->maps.stats);
-	kern->noisy_fd = bpf_map__fd(kern->skel->maps.noisy);
-	kern->costs_fd = bpf_map__fd(kern->skel->maps.costs);
-	kern->reaps_due = &kern->skel->bss->reaps_due;
-	kern->noisy = &kern->skel->bss->noisy_any;
-	kern->limit_all = &kern->skel->bss->limit_all;
-	kern->wakes_from = &kern->skel->bss->wakes_from;
-	kern->vain_kills = &kern->skel->bss->vain_kills;
+	r = leave_object(kern);
+	if (r < 0) {
+		explain(why, "cannot map the variables of the BPF programs: %s", strerror(-r));
+		return r;
+	}
 	*ret = TAKE_PTR(kern);
 	return 0;
 }
@@ -405,9 +432,8 @@ static void do_without_reaps(struct kern *kern, unsigned int i)
 /* A program that is loaded for a type has its tracepoint from there. */
 static int attach_program(const struct kern *kern, unsigned int i)
 {
-	const char *section = bpf_program__section_name(program_at(kern, i));
-	bool raw = strncmp(section, "raw_tp/", 7) == 0;
-	int fd = bpf_raw_tracepoint_open(raw ? programs[i].tracepoint : NULL, kern->program_fds[i]);
+	int fd = bpf_raw_tracepoint_open(kern->raw[i] ? programs[i].tracepoint : NULL,
+					 kern->program_fds[i]);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -417,7 +443,7 @@ static int attach_to_renames(struct kern *kern)
 {
 	static const enum graced_hook in_order[] = {GRACED_HOOK_RMDIR, GRACED_HOOK_MKDIR};
 
-	if (kern->skel->rodata->cfg_ssid < 0)
+	if (kern->ssid < 0)
 		return 0;
 	for (size_t i = 0; i < 2; i++) {
 		unsigned int at = 0;
@@ -448,7 +474,7 @@ int kern_attach(struct kern *kern, struct kern_why *ret_why)
 			return r;
 		}
 	}
-	kern->skel->bss->reaps_seen = kern->flavours.reap;
+	kern->bss->reaps_seen = kern->flavours.reap;
 	r = attach_to_renames(kern);
 	if (r < 0) {
 		explain(ret_why, "cannot attach to tracepoint cgroup_rename: %s", strerror(-r));
@@ -475,11 +501,16 @@ void kern_detach(struct kern *kern)
 struct kern *kern_free(struct kern *kern)
 {
 	if (kern) {
+		int *const fds[] = {&kern->ring_fd,	&kern->watched_fd,  &kern->inits_fd,
+				    &kern->stats_fd,	&kern->noisy_fd,    &kern->costs_fd,
+				    &kern->set_kind_fd, &kern->set_stop_fd, &kern->delete_fd};
+
 		kern_detach(kern);
 		close_all(kern->program_fds, KERN_PROGRAMS);
-		close_all(&kern->set_kind_fd, 1);
-		close_all(&kern->set_stop_fd, 1);
-		close_all(&kern->delete_fd, 1);
+		for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+			close_all(fds[i], 1);
+		if (kern->bss)
+			munmap(kern->bss, sizeof(*kern->bss));
 		graced_bpf__destroy(kern->skel);
 	}
 	free(kern);
@@ -550,7 +581,7 @@ int kern_ring_fd(const struct kern *kern)
 
 void kern_wake_from(struct kern *kern, enum graced_urgency urgency)
 {
-	__atomic_store_n(kern->wakes_from, urgency, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&kern->bss->wakes_from, urgency, __ATOMIC_SEQ_CST);
 }
 
 int kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret)
@@ -568,7 +599,7 @@ static int noisy_delete(struct kern *kern, uint64_t id)
 {
 	if (bpf_map_delete_elem(kern->noisy_fd, &id) < 0)
 		return -errno;
-	__atomic_fetch_sub(kern->noisy, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&kern->bss->noisy_any, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
@@ -583,10 +614,10 @@ int kern_noisy_set(struct kern *kern, uint64_t id, bool on)
 		return r == -ENOENT ? 0 : r;
 	}
 	/* Counted first: the kernel half may take it off as soon as it is there. */
-	__atomic_fetch_add(kern->noisy, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&kern->bss->noisy_any, 1, __ATOMIC_SEQ_CST);
 	if (bpf_map_update_elem(kern->noisy_fd, &id, &one, BPF_NOEXIST) < 0) {
 		r = -errno;
-		__atomic_fetch_sub(kern->noisy, 1, __ATOMIC_SEQ_CST);
+		__atomic_fetch_sub(&kern->bss->noisy_any, 1, __ATOMIC_SEQ_CST);
 		return r == -EEXIST ? 0 : r;
 	}
 	/* Gone before the entry was there, it would never be taken off. */
@@ -662,12 +693,12 @@ int kern_watch_each(const struct kern *kern, kern_watch_fn fn, void *userdata)
 
 void kern_limit_all(struct kern *kern, bool on)
 {
-	__atomic_store_n(kern->limit_all, on, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&kern->bss->limit_all, on, __ATOMIC_SEQ_CST);
 }
 
 uint64_t kern_vain_kills(const struct kern *kern)
 {
-	return __atomic_load_n(kern->vain_kills, __ATOMIC_RELAXED);
+	return __atomic_load_n(&kern->bss->vain_kills, __ATOMIC_RELAXED);
 }
 
 int kern_init_add(struct kern *kern, uint64_t id, const struct graced_init *init)

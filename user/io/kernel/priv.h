@@ -10,19 +10,18 @@
 #define KERN_PROGRAMS 12
 
 struct graced_bpf;
+struct graced_bpf__bss;
 
 struct kern {
-	struct graced_bpf *skel;
+	struct graced_bpf *skel;     /* NULL: it is loaded */
+	struct graced_bpf__bss *bss; /* the kernel half's variables, mapped; NULL: not yet */
 	int program_fds[KERN_PROGRAMS], links[KERN_PROGRAMS]; /* -1: not wanted, not attached */
 	int renames[2];					      /* of cgroups, in a v1 hierarchy */
-	bool wanted[KERN_PROGRAMS];
+	bool wanted[KERN_PROGRAMS], raw[KERN_PROGRAMS];	      /* raw: loaded for no type */
+	int ssid;
 	struct kern_flavours flavours;
 	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd, costs_fd;
 	int set_kind_fd, set_stop_fd, delete_fd; /* programs that change or delete an entry */
-	__u32 *noisy;	  /* how many are noisy; the kernel half counts in it, too */
-	__u32 *reaps_due; /* how many entries reaps has; likewise */
-	__u32 *limit_all, *wakes_from;
-	__u64 *vain_kills;
 	int cpus;
 };
 

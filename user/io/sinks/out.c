@@ -78,7 +78,11 @@ int out_flush(struct out *out)
 		}
 		out->done += (size_t)n;
 	}
-	buf_reset(&out->buf);
+	/* What a burst took is not held for the next one. */
+	if (out->buf.room > 2 * BATCH_BYTES)
+		buf_free(&out->buf);
+	else
+		buf_reset(&out->buf);
 	out->done = 0;
 	return 0;
 }

@@ -753,17 +753,17 @@ static void add_titles(struct buf *out, struct grid *grid)
 {
 	if (grid->view.no_titles || grid->titled)
 		return;
-	if (grid->n_rows == 0 && !grid->titles_due)
-		return;
 	add_line(out, grid, NULL);
 	grid->titled = true;
 }
 
 int grid_flush(struct grid *grid, struct buf *out)
 {
-	decide(grid);
 	if (grid->error && !out->error)
 		out->error = grid->error;
+	if (!grid->n_rows && !grid->titles_due)
+		return buf_error(out);
+	decide(grid);
 	if (grid->n_cells > grid->n && grid->n_rows)
 		qsort_r(grid->rows, grid->n_rows, sizeof(*grid->rows), compare_rows, grid);
 	add_titles(out, grid);

@@ -2,9 +2,11 @@
 // How often a log directory that goes on changing is read again. Nothing here depends on how fast
 // that is: what may be spent is set, and so is when that was.
 #include "io/sources/logs/table.h"
+#include "io/files/fd.h"
 #include "io/proc/clock.h"
 #include "lib/claim.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +65,15 @@ static void make(struct stage *s, unsigned int n)
 /* Whether the newest is found. */
 static bool finds(struct stage *s)
 {
-	char uid[40];
+	char uid[40], pods[160];
 	bool several;
+	int fd;
 
 	snprintf(uid, sizeof(uid), UID_OF "%012u", s->n - 1);
-	assert_int_equal(podsrc_logs_table_refresh(&s->table, s->dir), 0);
+	snprintf(pods, sizeof(pods), "%s/pods", s->dir);
+	fd = fd_open_dir(AT_FDCWD, pods);
+	assert_int_equal(podsrc_logs_table_refresh(&s->table, fd), 0);
+	close(fd);
 	return podsrc_logs_table_find(&s->table, uid, &several);
 }
 

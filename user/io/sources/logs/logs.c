@@ -4,6 +4,7 @@
 #include "io/sources/logs/logs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,18 +63,14 @@ static void copy(char *ret, size_t size, const char *at, size_t len)
 	snprintf(ret, size, "%.*s", (int)len, at ? at : "");
 }
 
-/* The directory of the pod that a link under containers/ points into: the third component from the
- * end of its target. False when it is not named as one. */
-static bool link_pod(const struct podsrc_logs *src, const struct podsrc_logs_entry *link,
-		     char ret[static NAME_MAX + 1], struct podsrc_logs_name *ret_name)
+/* The directory of the pod that a link in the directory links points into: the third component from
+ * the end of its target. False when it is not named as one. */
+static bool link_pod(int links, const struct podsrc_logs_entry *link, char ret[static NAME_MAX + 1],
+		     struct podsrc_logs_name *ret_name)
 {
-	_cleanup_(cleanup_closedir) DIR *dir = NULL;
 	char target[PATH_MAX], *at;
-	ssize_t n;
+	ssize_t n = readlinkat(links, link->text, target, sizeof(target) - 1);
 
-	if (podsrc_logs_table_open(&src->containers, src->dir, &dir) < 0)
-		return false;
-	n = readlinkat(dirfd(dir), link->text, target, sizeof(target) - 1);
 	if (n <= 0)
 		return false;
 	target[n] = 0;
@@ -112,8 +109,8 @@ static void take_container(struct obs_names *names, const struct podsrc_logs_nam
 
 /* Out of the tables as they are. A link alone names no pod: a second name for the uid would not
  * show without reading every other link, too. */
-static void look_up(const struct podsrc_logs *src, const char *pod_uid, const char *container_id,
-		    struct obs_names *ret)
+static void look_up(const struct podsrc_logs *src, int links, const char *pod_uid,
+		    const char *container_id, struct obs_names *ret)
 {
 	const struct podsrc_logs_entry *pod, *container;
 	struct podsrc_logs_name target;
@@ -125,17 +122,27 @@ static void look_up(const struct podsrc_logs *src, const char *pod_uid, const ch
 		return;
 	take_pod(ret, &pod->name);
 	container = podsrc_logs_table_find(&src->containers, container_id, &several);
-	if (container && link_pod(src, container, text, &target) &&
+	if (container && link_pod(links, container, text, &target) &&
 	    same(target.key, target.key_len, pod_uid, strlen(pod_uid)) &&
 	    same_pod(&target, &container->name) && same_pod(&target, &pod->name))
 		take_container(ret, &container->name);
 }
 
-static int refresh(struct podsrc_logs *src)
+static int open_table(int root, const struct podsrc_logs_table *t)
 {
-	int r = podsrc_logs_table_refresh(&src->pods, src->dir);
+	return root < 0 ? root : fd_open_dir(root, t->subdir);
+}
 
-	return r < 0 ? r : podsrc_logs_table_refresh(&src->containers, src->dir);
+/* *ret_links: the directory of links, which the caller closes; negative where it is not there. */
+static int refresh(struct podsrc_logs *src, int *ret_links)
+{
+	_cleanup_(cleanup_close) int fd = open(src->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int root = fd < 0 ? -errno : fd, r;
+	_cleanup_(cleanup_close) int pods = open_table(root, &src->pods);
+
+	*ret_links = open_table(root, &src->containers);
+	r = podsrc_logs_table_refresh(&src->pods, pods);
+	return r < 0 ? r : podsrc_logs_table_refresh(&src->containers, *ret_links);
 }
 
 /* What the caller says of its question stays. */
@@ -150,12 +157,14 @@ static void begin_names(struct obs_names *ret, const char *pod_uid, size_t uid_l
 static enum meta_result find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
 			     struct obs_names *ret)
 {
+	_cleanup_(cleanup_close) int links = -1;
+
 	/* Without a uid to hold it against, a name proves nothing. */
 	if (!*pod_uid)
 		return META_ABSENT;
-	if (refresh(src) < 0)
+	if (refresh(src, &links) < 0)
 		return META_FAILED;
-	look_up(src, pod_uid, container_id, ret);
+	look_up(src, links, pod_uid, container_id, ret);
 	if (ret->found)
 		return META_FOUND;
 	return src->pods.overflow ? META_FAILED : META_ABSENT;
@@ -168,7 +177,7 @@ void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *
 	src->lookups[find(src, pod_uid, container_id, ret)]++;
 }
 
-static void each_container(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
+static void each_container(struct podsrc_logs *src, int links, podsrc_logs_fn fn, void *userdata)
 {
 	for (size_t i = 0; i < src->containers.n; i++) {
 		const struct podsrc_logs_entry *e = src->containers.list + i;
@@ -176,10 +185,10 @@ static void each_container(struct podsrc_logs *src, podsrc_logs_fn fn, void *use
 		struct podsrc_logs_name target;
 		char text[NAME_MAX + 1];
 
-		if (!link_pod(src, e, text, &target))
+		if (!link_pod(links, e, text, &target))
 			continue;
 		begin_names(&names, target.key, target.key_len, e->name.key, e->name.key_len);
-		look_up(src, names.pod_uid, names.container_id, &names);
+		look_up(src, links, names.pod_uid, names.container_id, &names);
 		if (names.container[0])
 			fn(userdata, &names);
 	}
@@ -187,7 +196,8 @@ static void each_container(struct podsrc_logs *src, podsrc_logs_fn fn, void *use
 
 int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
 {
-	int r = refresh(src);
+	_cleanup_(cleanup_close) int links = -1;
+	int r = refresh(src, &links);
 
 	if (r < 0)
 		return r;
@@ -196,11 +206,11 @@ int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
 		struct obs_names names = {};
 
 		begin_names(&names, name->key, name->key_len, "", 0);
-		look_up(src, names.pod_uid, "", &names);
+		look_up(src, links, names.pod_uid, "", &names);
 		if (names.found)
 			fn(userdata, &names);
 	}
-	each_container(src, fn, userdata);
+	each_container(src, links, fn, userdata);
 	return 0;
 }
 
@@ -220,7 +230,8 @@ static const char *trouble(const struct podsrc_logs_table *t, char ret[static 16
 
 void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret)
 {
-	int r = refresh(src);
+	_cleanup_(cleanup_close) int links = -1;
+	int r = refresh(src, &links);
 
 	*ret = (struct podsrc_state){.status = PODSRC_DOWN};
 	snprintf(ret->where, sizeof(ret->where), "%s", src->dir);

@@ -114,15 +114,6 @@ static int64_t to_ns(struct timespec at)
 	return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
 }
 
-int podsrc_logs_table_open(const struct podsrc_logs_table *t, const char *dir, DIR **ret)
-{
-	_cleanup_(cleanup_close) int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	return fd_opendir(fd, t->subdir, ret);
-}
-
 /* Whether what is kept is good enough, although the directory may have changed. */
 static bool must_wait(struct podsrc_logs_table *t)
 {
@@ -151,20 +142,22 @@ static int read_again(struct podsrc_logs_table *t, DIR *dir, int64_t stamp_ns)
 	return r;
 }
 
-int podsrc_logs_table_refresh(struct podsrc_logs_table *t, const char *dir)
+int podsrc_logs_table_refresh(struct podsrc_logs_table *t, int dir)
 {
 	_cleanup_(cleanup_closedir) DIR *names = NULL;
 	struct stat st;
 
-	t->error = podsrc_logs_table_open(t, dir, &names);
-	if (t->error == 0 && fstat(dirfd(names), &st) < 0)
+	t->error = dir < 0 ? dir : 0;
+	if (t->error == 0 && fstat(dir, &st) < 0)
 		t->error = -errno;
+	if (t->error == 0 && ((t->stamp_ns && t->stamp_ns == to_ns(st.st_mtim)) || must_wait(t)))
+		return 0;
+	if (t->error == 0)
+		t->error = fd_opendir(dir, ".", &names);
 	if (t->error < 0) {
 		podsrc_logs_table_clear(t);
 		return 0;
 	}
-	if ((t->stamp_ns && t->stamp_ns == to_ns(st.st_mtim)) || must_wait(t))
-		return 0;
 	return read_again(t, names, to_ns(st.st_mtim));
 }
 

@@ -36,11 +36,9 @@ struct podsrc_logs_table {
 
 void podsrc_logs_table_clear(struct podsrc_logs_table *t);
 
-/* Opens the table's directory below dir, never through a link. 0 or -errno; the caller closes it. */
-int podsrc_logs_table_open(const struct podsrc_logs_table *t, const char *dir, DIR **ret);
-
-/* 0, also when the directory is not there (then it holds no names), or -ENOMEM. */
-int podsrc_logs_table_refresh(struct podsrc_logs_table *t, const char *dir);
+/* dir: the open directory, or -errno where it could not be opened; then it holds no names. 0 or
+ * -ENOMEM. */
+int podsrc_logs_table_refresh(struct podsrc_logs_table *t, int dir);
 
 /* The one entry for a key: NULL when there is none, or several (then *ret_several). */
 const struct podsrc_logs_entry *podsrc_logs_table_find(const struct podsrc_logs_table *t,
