@@ -133,7 +133,6 @@ part ~ /^commands/ && $1 != "" {
 
 part == "verdicts" { print ".It " $1 " Ta " $2 " Ta " $3 }
 
-part == "run-flags" && is_run() { flags = flags " -" $2 }
 part == "source-flags" && $1 ~ /^(names|cri|kubelet)\./ && $8 ~ / wait / { flags = flags " -" $2 }
 
 # The fields of one type of records.
