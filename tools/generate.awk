@@ -118,7 +118,6 @@ part == "commands-page" && $1 == "" {
 part == "commands-page" && $1 != "" {
 	print ".It Cm " $1 ($3 ? " , " $3 : "")
 	print toupper(substr($2, 1, 1)) substr($2, 2) "."
-	if ($1 != "version") print ".Xr graced-" $1 " 8 ."
 }
 part ~ /^commands/ && $1 != "" {
 	n = split($1 " " $3, word, " ")
@@ -133,7 +132,6 @@ part ~ /^commands/ && $1 != "" {
 
 part == "verdicts" { print ".It " $1 " Ta " $2 " Ta " $3 }
 
-part == "run-flags" && is_run() { flags = flags " -" $2 }
 part == "source-flags" && $1 ~ /^(names|cri|kubelet)\./ && $8 ~ / wait / { flags = flags " -" $2 }
 
 # The fields of one type of records.
