@@ -131,8 +131,7 @@ static void who_is_woken_in_a_wait_is_not_deaf(void **state)
 	assert_int_equal(peek_await_syscall(box.init_pid, SYS_rt_sigtimedwait), 0);
 	look_at_woken(&box);
 	assert_int_equal(box_remove(&box), 0);
-	judge_start(f,
-		    &(struct box_spec){.run = wait_beside, .no_wait = true, .host_pidns = true},
+	judge_start(f, &(struct box_spec){.run = wait_beside, .no_wait = true, .host_pidns = true},
 		    &box);
 	assert_int_equal(peek_await_syscall(box.init_pid, SYS_futex), 0);
 	look_at_woken(&box);

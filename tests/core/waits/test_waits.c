@@ -259,8 +259,8 @@ static void test_frozen_below(void **state)
 		struct waits *w = NULL;
 
 		take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .tid = 0});
-		take(&w, &(struct view){11, 10, held[i].state, LOOK_CALL_POLL,
-					.wchan = held[i].wchan});
+		take(&w,
+		     &(struct view){11, 10, held[i].state, LOOK_CALL_POLL, .wchan = held[i].wchan});
 		end(&w, 5 * S, &heard);
 		assert_int_equal(first(w)->what, WAIT_FOR_THAW);
 		assert_int_equal(first(w)->pid, 11);

@@ -77,8 +77,7 @@ static void what_goes_on_has_no_evidence_yet(void **state)
 {
 	static const struct record_pod pod;
 	static const struct record_container container;
-	const struct story story = {
-		.state = STORY_STOPPING, .pod = &pod, .container = &container};
+	const struct story story = {.state = STORY_STOPPING, .pod = &pod, .container = &container};
 	_cleanup_(buf_free) struct buf out = {};
 
 	assert_int_equal(why_json(&out, &story), 0);

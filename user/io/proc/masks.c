@@ -153,7 +153,8 @@ static void look_at_running(int task, const char *tid, uint64_t sleeps, struct a
 
 static void look_at_awake(int task, const char *tid, uint64_t sleeps, struct audit_facts *f)
 {
-	const struct audit_run run = {read_ran(task, tid), sleeps, (uint32_t)strtoul(tid, NULL, 10)};
+	const struct audit_run run = {read_ran(task, tid), sleeps,
+				      (uint32_t)strtoul(tid, NULL, 10)};
 	struct audit_run *before = f->others + f->awake++;
 
 	if (f->awake > AUDIT_AWAKE) {
