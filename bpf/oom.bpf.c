@@ -62,6 +62,7 @@ struct {
 	__u64 level_limit;
 	__u64 mm; /* the victim's memory, a number */
 	__u64 marker;
+	__u64 watch_id; /* of the container of the one that was marked; 0: it was in none */
 	__u32 flags;
 } last;
 
@@ -232,7 +233,10 @@ static __always_inline void level_settle(bool shared)
 	last.at_ns = now;
 }
 
-static __always_inline void record(struct graced_watch *w, const struct graced_proc *victim)
+/* elsewhere: in another container than the one that it is killed for. What is known of the levels
+ * above that one says nothing of those above it. */
+static __always_inline void record(struct graced_watch *w, const struct graced_proc *victim,
+				   bool elsewhere)
 {
 	__u64 id = victim->watch_id;
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &id);
@@ -242,14 +246,14 @@ static __always_inline void record(struct graced_watch *w, const struct graced_p
 	ev = emit_begin(GRACED_EV_OOM, sizeof(*ev), id, w);
 	if (!ev)
 		return;
-	ev->level_id = last.level_id;
-	ev->flags = last.flags;
+	ev->level_id = elsewhere ? 0 : last.level_id;
+	ev->flags = elsewhere ? 0 : last.flags;
 	if (init && init->pid == victim->pid)
 		ev->flags |= GRACED_OOM_INIT;
 	ev->pad = 0;
 	ev->victim = *victim;
 	ev->limit = levels.limit;
-	ev->level_limit = last.level_limit;
+	ev->level_limit = elsewhere ? 0 : last.level_limit;
 	emit_end(ev, GRACED_SOON);
 }
 
@@ -259,19 +263,24 @@ static __always_inline void victim_seen(struct task_struct *t, bool killed, bool
 	struct graced_proc victim;
 	struct graced_watch *w;
 	struct place at;
+	bool elsewhere;
 	__u64 inum;
 
 	w = watch_of_read(task_cgroup_of(t, false), &at);
 	if (!watch_recorded(w))
 		return;
 	levels_find(t, w->level);
-	level_settle(shared);
+	elsewhere = shared && at.watch_id != last.watch_id;
+	if (!shared)
+		last.watch_id = at.watch_id;
+	if (!elsewhere)
+		level_settle(shared);
 	if (!killed)
 		return;
 	proc_fill(&victim, t, false);
 	proc_place(&victim, &at);
 	victim.ns_pid = task_ns_pid(t, NULL, &inum, false);
-	record(w, &victim);
+	record(w, &victim, elsewhere);
 }
 
 static __always_inline void task_marked(struct task_struct *t)
@@ -280,6 +289,7 @@ static __always_inline void task_marked(struct task_struct *t)
 
 	last.mm = (__u64)BPF_CORE_READ(t, signal, oom_mm);
 	last.marker = marker;
+	last.watch_id = 0;
 	victim_seen(t, kill.killer == marker && kill.task == (__u64)t, false);
 	kill.task = 0;
 }

@@ -4,6 +4,7 @@
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static int setup(void **state)
 {
 	return kernhalf_open(state, "oom-level");
 }
+#define OTHER "/fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 
 struct scene {
 	struct kernhalf *k;
@@ -205,6 +207,94 @@ static void an_equal_limit_of_the_pod_is_reached_first(void **state)
 	kernhalf_drain(k);
 }
 
+static int share(void *arg)
+{
+	while (pause())
+		;
+	return 0;
+}
+
+/* In the container: another process has the same memory, and is moved elsewhere by the test. */
+static pid_t start_sharing(const struct scene *s, int go, pid_t *ret_child)
+{
+	static char stack[MIB] __attribute__((aligned(16)));
+	int told[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(told), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		const size_t size = 96 * MIB;
+		void *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
+		pid_t child;
+		char byte;
+
+		if (all == MAP_FAILED || cg_enter(s->container, getpid()))
+			_exit(1);
+		child = clone(share, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+		(void)!write(told[1], &child, sizeof(child));
+		(void)!read(go, &byte, 1);
+		memset(all, 1, size);
+		_exit(0);
+	}
+	assert_int_equal(read(told[0], ret_child, sizeof(*ret_child)), sizeof(*ret_child));
+	close(told[0]);
+	close(told[1]);
+	return pid;
+}
+
+static const struct graced_ev_oom *oom_in(const struct kernhalf *k, const char *dir)
+{
+	for (size_t i = 0; i < k->n_ooms; i++)
+		if (k->ooms[i].hdr.watch_id == kernhalf_id(dir))
+			return &k->ooms[i];
+	return NULL;
+}
+
+/* The memory of one container runs out, and what shares the victim's is in another. */
+static void what_is_elsewhere_has_no_level(void **state)
+{
+	struct kernhalf *k = kernhalf_need(state);
+	const struct graced_ev_oom *oom;
+	char other[HIER_PATH_MAX];
+	int go[2], status;
+	struct scene s;
+	pid_t pid, child;
+
+	if (!k->tree.hier.memory)
+		skip();
+	make(k, &s);
+	snprintf(other, sizeof(other), "%.400s" OTHER, k->tree.root);
+	assert_int_equal(hier_make(&k->tree.hier, other, true), 0);
+	limit(&s, s.container, 32 * MIB);
+	assert_int_equal(pipe(go), 0);
+	pid = start_sharing(&s, go[0], &child);
+	assert_int_equal(cg_enter(other, child), 0);
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	close(go[0]);
+	close(go[1]);
+	assert_int_equal(cg_sweep(other), 0);
+	kernhalf_drain(k);
+	assert_int_equal(k->n_ooms, 2);
+	oom = oom_in(k, s.container);
+	assert_non_null(oom);
+	assert_true(oom->flags & GRACED_OOM_LEVEL_KNOWN);
+	assert_int_equal(oom->level_id, kernhalf_id(s.container));
+	for (size_t i = 0; i < k->n_ooms; i++) {
+		if (oom == &k->ooms[i])
+			continue;
+		assert_int_equal(k->ooms[i].victim.pid, child);
+		assert_int_equal(k->ooms[i].flags & ~(uint32_t)GRACED_OOM_INIT, 0);
+		assert_int_equal(k->ooms[i].level_id, 0);
+		assert_int_equal(k->ooms[i].level_limit, 0);
+	}
+	assert_int_equal(cg_sweep(s.container), 0);
+}
+
 /* What runs in a container may make cgroups as deep as it likes. */
 static void the_level_is_found_from_any_depth(void **state)
 {
@@ -242,6 +332,8 @@ int main(void)
 		CLAIM("a pod's limit that equals its container's is reached first, and both are "
 		      "recorded",
 		      an_equal_limit_of_the_pod_is_reached_first),
+		CLAIM("of what is killed for a victim of another container, the level is unknown",
+		      what_is_elsewhere_has_no_level),
 		/* Leaves nothing watched. */
 		CLAIM("where memory ran out is the level of the limit, below and above a container, too",
 		      the_level_is_that_of_the_limit),

@@ -430,6 +430,7 @@ static const struct raised raiseds[] = {
 	{"none", &exits, SI_MESGQ, SEND_RUNTIME},  {"none", &dies, SI_ASYNCIO, SEND_RUNTIME},
 	{"none", &dies, SI_SIGIO, SEND_CONTAINER}, {"timer", &lives, SI_TIMER, SEND_HERE},
 	{"none", &lives, SI_TIMER, SEND_RUNTIME},  {"child", &dies, POLL_IN, SEND_HERE},
+	{"beyond", &dies, POLL_IN, SEND_HERE},
 };
 
 static void forge(struct fixture *f, const struct raised *r, const struct box *box,

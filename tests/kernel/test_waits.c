@@ -85,6 +85,17 @@ static void thaw_it(struct fixture *f, const struct box *box)
 		v1freezer_let_out(getpid());
 }
 
+/* By the freezer of the other hierarchy than the one that the containers are in. */
+static void freeze_twin(struct fixture *f, const struct box *box)
+{
+	assert_int_equal(cg_write(box->kill_dir, "cgroup.freeze", "1"), 0);
+}
+
+static void thaw_twin(struct fixture *f, const struct box *box)
+{
+	cg_write(box->kill_dir, "cgroup.freeze", "0");
+}
+
 /* A cgroup of its name in the hierarchy v1 of a controller, with a limit. */
 static void limit_it(const struct box *box, const char *controller, const char *const files[][2])
 {
@@ -175,6 +186,7 @@ static const struct row rows[] = {
 	{"sleep", NULL, "stopped", "{'ns_pid':1}", stop_it, .let_go = NULL},
 	{"sleep", NULL, "traced", "{'ns_pid':1}", trace_it, leave_it},
 	{"sleep", NULL, "frozen", "{'pid':null}", freeze_it, thaw_it},
+	{"sleep", NULL, "frozen", "{'pid':null}", freeze_twin, thaw_twin},
 	{"fork", NULL, "fork-failed", "{'pid':null,'limit':1}", limit_pids, .let_go = NULL},
 	{"spin", NULL, "throttled", "{'pid':null}", limit_cpu, .let_go = NULL},
 };
@@ -185,6 +197,8 @@ static bool can_be_had(const struct fixture *f, const struct row *row)
 		return has(f, "pids");
 	if (row->hold == limit_cpu)
 		return has(f, "cpu");
+	if (row->hold == freeze_twin)
+		return !f->tree.hier.unified && f->tree.twin_root[0];
 	return row->hold != freeze_it || f->tree.hier.unified || v1freezer_is_here(&f->tree.hier);
 }
 
@@ -226,7 +240,10 @@ static void start(struct fixture *f, const struct row *row, struct box *ret)
 		argv[1] = socket_path;
 	}
 	print_message("%s: %s\n", row->manner, row->what);
-	judge_start(f, &(struct box_spec){.prog = "waiter", .argv = argv}, ret);
+	judge_start(f,
+		    &(struct box_spec){
+			    .prog = "waiter", .argv = argv, .twin = row->hold == freeze_twin},
+		    ret);
 	judge_send(f, SEND_RUNTIME, ret, SIGTERM, &sent);
 	if (row->hold)
 		row->hold(f, ret);

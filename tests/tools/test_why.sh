@@ -115,7 +115,7 @@ begin() { printf '{"type":"why","schema":1,"time":"2026-11-20T0%s:00:00.00000000
 ((rc == 0)) && [[ $(lines "$out") == 2 && ! -s $err ]] &&
 	sed -n 1p "$out" | grep -qF "$(begin 2 $b failed self)" &&
 	sed -n 2p "$out" | grep -qF "$(begin 3 $c oom-killed oom-container)" &&
-	[[ $(grep -c '"sentence":"app\[1\] .*","events":\[{"at_boot_ns":5,"text":"app.*\],"events_other":0,"remedies":\[{"text":"' "$out") == 2 ]]
+	[[ $(grep -c '"sentence":"app\[1\] .*","evidence":{"complete":.*,"events":\[{"at_boot_ns":5,"text":"app.*\],"events_other":0,"remedies":\[{"text":"' "$out") == 2 ]]
 claim "-o json is one object a line, also from standard input" $?
 
 try "$graced" why -o json --file "$tmp/records" --since 2026-11-20T00:00:00Z

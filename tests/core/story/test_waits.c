@@ -57,6 +57,7 @@ static void each_kind_of_wait_has_its_words(void **state)
 		{{APP(HANDLER)}, "app[1] was still computing"},
 		{{APP(TIME), .call = LOOK_CALL_POLL}, "app[1] slept in a poll"},
 		{{.what = WAIT_FOR_THAW}, "it was frozen"},
+		{{APP(THAW)}, "app[1] was frozen"},
 		{{.what = WAIT_FOR_CPU, .time_ns = 2 * S},
 		 "its CPU limit had held it back for 2.00s"},
 		{{.what = WAIT_FOR_MEMORY, .time_ns = 2 * S},

@@ -243,7 +243,29 @@ static void test_frozen(void **state)
 	waits_end(&w, &(struct obs_looked){.waits = true, .frozen = true}, 5 * S, &heard);
 	assert_int_equal(waits_list(w, &list), 1);
 	assert_int_equal(list->what, WAIT_FOR_THAW);
+	assert_int_equal(list->pid, 0);
 	waits_free(w);
+}
+
+/* A process in a cgroup of its own below the container's, as cgroup v2 and v1 hold it. */
+static void test_frozen_below(void **state)
+{
+	static const struct {
+		char state;
+		const char *wchan;
+	} held[] = {{'S', "do_freezer_trap"}, {'D', "__refrigerator"}};
+
+	for (size_t i = 0; i < LEN(held); i++) {
+		struct waits *w = NULL;
+
+		take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .tid = 0});
+		take(&w,
+		     &(struct view){11, 10, held[i].state, LOOK_CALL_POLL, .wchan = held[i].wchan});
+		end(&w, 5 * S, &heard);
+		assert_int_equal(first(w)->what, WAIT_FOR_THAW);
+		assert_int_equal(first(w)->pid, 11);
+		waits_free(w);
+	}
 }
 
 static void test_bounds(void **state)
@@ -328,6 +350,8 @@ int main(void)
 		CLAIM("limits count since the first look, from a tenth of the time on",
 		      test_figures),
 		CLAIM("of a frozen container that is all to say", test_frozen),
+		CLAIM("a process that is frozen by itself is, and does not sleep",
+		      test_frozen_below),
 		CLAIM("a list has its bound, and what says most is in it", test_bounds),
 		CLAIM("what was not looked at is no finding", test_names_nothing),
 		CLAIM("what was brought in waits for nothing that the stop could wait for",

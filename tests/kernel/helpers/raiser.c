@@ -11,6 +11,7 @@
 //   aio       by the C library when an asynchronous read is done (SI_ASYNCIO)
 //   sigio     by a pipe with F_SETSIG that the init itself writes to (POLL_IN)
 //   child     by a pipe with F_SETSIG that a child of the init writes to (POLL_IN)
+//   beyond    by one that a child of that child writes to
 //   queue:N   by rt_sigqueueinfo(2) to itself with si_code N
 //
 // and answered: "exit" with exit code 0, "live" with a note, "die" by its default action.
@@ -22,6 +23,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static struct page *page;
 
@@ -83,18 +85,23 @@ static int by_aio(void)
 	return read_one.aio_fildes < 0 ? -1 : aio_read(&read_one);
 }
 
-static int by_sigio(bool child)
+/* who: how many generations below the init the process is that writes. */
+static int by_sigio(int who)
 {
 	int fds[2];
 
 	if (pipe(fds) < 0 || fcntl(fds[0], F_SETOWN, getpid()) < 0 ||
 	    fcntl(fds[0], F_SETSIG, SIGTERM) < 0 || fcntl(fds[0], F_SETFL, O_ASYNC) < 0)
 		return -1;
-	if (child && fork())
+	if (who && fork())
 		return 0;
+	if (who > 1 && fork()) {
+		wait(NULL);
+		_exit(0);
+	}
 	if (write(fds[1], "x", 1) != 1)
 		return -1;
-	if (child)
+	if (who)
 		_exit(0);
 	return 0;
 }
@@ -119,9 +126,11 @@ static int raise_by(const char *manner)
 	if (!strcmp(manner, "aio"))
 		return by_aio();
 	if (!strcmp(manner, "sigio"))
-		return by_sigio(false);
+		return by_sigio(0);
 	if (!strcmp(manner, "child"))
-		return by_sigio(true);
+		return by_sigio(1);
+	if (!strcmp(manner, "beyond"))
+		return by_sigio(2);
 	if (!strncmp(manner, "queue:", 6))
 		return by_queue((int)strtol(manner + 6, NULL, 10));
 	return -1;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about the story of a stop as JSON. */
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
@@ -27,6 +29,8 @@ static void a_story_is_one_object_on_one_line(void **state)
 			 .cause = CAUSE_GRACE_EXPIRED,
 			 .deaf = true,
 			 .reason = UNHEARD_RERAISED,
+			 .gaps = 1u << GAP_EVENTS_LOST,
+			 .processes_gaps = 1u << LIST_GAP_MISSED | 1u << LIST_GAP_MORE,
 			 .stop_signal = {.known = true, .number = 15, .at_ns = 5000000000},
 			 .kill_signal = {.known = true, .number = 9, .at_ns = 7000000000},
 			 .exit = {.known = true, .status = 9}},
@@ -38,7 +42,8 @@ static void a_story_is_one_object_on_one_line(void **state)
 		buf_str(&out),
 		"{\"type\":\"why\",\"schema\":1,\"time\":\"2026-11-22T08:00:00.000000000Z\",\"state\":\"ended\",\"id\":\"b/c/1\",\"outcome\":\"killed\","
 		"\"cause\":\"grace-expired\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"a\\\"\\\\x0a[1] took SIGTERM and raised it "
-		"again, which does not end PID 1; the kernel killed it 2.00s later.\",\"events\":["
+		"again, which does not end PID 1; the kernel killed it 2.00s later.\",\"evidence\":{\"complete\":false,\"gaps\":[\"events-lost\"]},"
+		"\"processes_gaps\":[\"records-missed\",\"too-many\"],\"events\":["
 		"{\"at_boot_ns\":5000000000,\"text\":\"the kernel sent SIGTERM to a\\\"\\\\x0a[1]\"},"
 		"{\"at_boot_ns\":7000000000,\"text\":\"the kernel killed a\\\"\\\\x0a[1]\"}],"
 		"\"events_other\":0,\"remedies\":[{\"text\":\"Nothing, if the app has a handler "
@@ -63,8 +68,20 @@ static void what_went_well_has_empty_lists(void **state)
 		buf_str(&out),
 		"{\"type\":\"why\",\"schema\":1,\"time\":null,\"state\":\"ended\",\"id\":\"b/c/2\",\"outcome\":\"completed\","
 		"\"cause\":\"self\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"the init exited with code 0 by itself; no "
-		"request to stop was seen.\",\"events\":[],\"events_other\":0,"
+		"request to stop was seen.\",\"evidence\":{\"complete\":true,\"gaps\":[]},\"processes_gaps\":[],"
+		"\"events\":[],\"events_other\":0,"
 		"\"remedies\":[]}\n");
+}
+
+static void what_goes_on_has_no_evidence_yet(void **state)
+{
+	static const struct record_pod pod;
+	static const struct record_container container;
+	const struct story story = {.state = STORY_STOPPING, .pod = &pod, .container = &container};
+	_cleanup_(buf_free) struct buf out = {};
+
+	assert_int_equal(why_json(&out, &story), 0);
+	assert_non_null(strstr(buf_str(&out), "\"evidence\":null,\"processes_gaps\":null,"));
 }
 
 int main(void)
@@ -73,6 +90,8 @@ int main(void)
 		CLAIM("a story is one object on one line", a_story_is_one_object_on_one_line),
 		CLAIM("without events and remedies the lists are empty",
 		      what_went_well_has_empty_lists),
+		CLAIM("what goes on has no evidence yet, neither whole nor with gaps",
+		      what_goes_on_has_no_evidence_yet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

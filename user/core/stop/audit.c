@@ -132,6 +132,9 @@ static struct audit judge_queued(const struct audit_facts *f)
 
 	if (f->threads[AUDIT_UNSURE] || f->threads_unread)
 		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
+	/* It may wait for it. */
+	if (f->waking_others)
+		return verdict(AUDIT_UNKNOWN, AUDIT_BUSY);
 	if (!open)
 		return waits ? verdict(AUDIT_HEARS, AUDIT_WAITER) : judge_all_blocked(f);
 	/* A thread that drops it may come before the one that would read it. */

@@ -35,6 +35,9 @@ enum audit_thread {
 	AUDIT_THREAD_COUNT,
 };
 
+/* How many threads that are awake are followed from look to look. */
+#define AUDIT_AWAKE 4
+
 struct audit_shell {
 	bool is_shell; /* the init is one; else nothing else here counts */
 	bool waits;    /* it is in a call that ends when a child does */
@@ -53,7 +56,12 @@ struct audit_facts {
 	bool waking;
 	struct audit_run {
 		uint64_t ran_ns, sleeps; /* by that look; 0: there was none, or it was asleep */
+		uint32_t tid;		 /* of another thread than the leader */
 	} run;
+	/* How many other threads are awake and do not block it, and how many of these are as
+	 * waking has it: all but the first AUDIT_AWAKE are taken for that. */
+	uint32_t awake, waking_others;
+	struct audit_run others[AUDIT_AWAKE];
 	uint32_t threads[AUDIT_THREAD_COUNT]; /* how many live ones, the leader with them */
 	bool threads_unread;		      /* there are more, of which nothing is known */
 	uint32_t passing;  /* of those that block it: not asleep, or only until a child has begun */

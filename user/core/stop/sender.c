@@ -235,16 +235,15 @@ static bool is_childs(const struct obs_signal *sig)
 
 /*
  * The kernel raises the signal of a timer that expires, or of a file that is ready to be read,
- * while any process may be running, be it the target or its child. The same codes may come from
- * rt_sigqueueinfo(2): the negative ones from any process, the positive ones from the target itself
- * (kernel/signal.c, do_rt_sigqueueinfo()).
+ * while any process may be running: the target, its child, who wrote to the pipe, or one that an
+ * interrupt found. The same codes may come from rt_sigqueueinfo(2): the negative ones from any
+ * process, the positive ones from the target itself (kernel/signal.c, do_rt_sigqueueinfo()).
  */
 static bool may_be_anybodys(const struct obs_signal *sig)
 {
 	if (sig->code <= SI_TIMER_CODE && sig->code >= SI_SIGIO_CODE)
 		return true;
-	return is_ready_or_child(sig) && !is_childs(sig) &&
-	       (from_child(sig) || sig->sender.pid == sig->target.pid);
+	return is_ready_or_child(sig) && !is_childs(sig);
 }
 
 /*

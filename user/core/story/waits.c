@@ -133,7 +133,7 @@ static void add_fork(struct buf *out, const struct record_stop *stop, const stru
 
 static void add_frozen(struct buf *out, const struct record_stop *stop, const struct wait *w)
 {
-	buf_adds(out, "it was frozen");
+	buf_adds(out, w->pid ? " was frozen" : "it was frozen");
 }
 
 static void add_stopped(struct buf *out, const struct record_stop *stop, const struct wait *w)

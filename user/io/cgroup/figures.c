@@ -16,10 +16,10 @@
 /* One that fits no cgroup is not read. */
 #define TEXT_SIZE 4096
 
-enum controller { CPU, PIDS, MEMORY, IO, FREEZER, CONTROLLERS };
+enum controller { CPU, PIDS, MEMORY, IO, CONTROLLERS };
 
 static const char *const names[CONTROLLERS] =
-	{[CPU] = "cpu", [PIDS] = "pids", [MEMORY] = "memory", [IO] = "io", [FREEZER] = "freezer"};
+	{[CPU] = "cpu", [PIDS] = "pids", [MEMORY] = "memory", [IO] = "io"};
 
 struct figures {
 	struct place {
@@ -27,6 +27,7 @@ struct figures {
 		bool unified;
 		bool is_containers; /* it is the hierarchy whose paths the engine has */
 	} of[CONTROLLERS];
+	struct freezer freezer;
 };
 
 static int find_place(const char *name, const struct hierarchy *containers, struct hierarchy *h,
@@ -48,11 +49,13 @@ int figures_new(const struct hierarchy *containers, struct figures **ret)
 
 	for (int i = 0; r == 0 && i < CONTROLLERS; i++)
 		r = find_place(names[i], containers, h, f->of + i);
-	if (r < 0)
+	if (r < 0) {
 		figures_free(f);
-	else
-		*ret = f;
-	return r;
+		return r;
+	}
+	freezer_find(&f->freezer);
+	*ret = f;
+	return 0;
 }
 
 struct figures *figures_free(struct figures *f)
@@ -109,25 +112,14 @@ static uint64_t read_throttled_ns(const struct spot *spot)
 				    : read_key(spot, "cpu.stat", "throttled_time");
 }
 
-static bool is_frozen(const struct spot *spot)
-{
-	char text[TEXT_SIZE];
-
-	if (spot->place->unified)
-		return read_key(spot, "cgroup.events", "frozen");
-	return read_text(spot, "freezer.state", text) && strncmp(text, "THAWED", 6) != 0;
-}
-
 static void read_forks(const struct spot *spot, struct look_figures *ret)
 {
 	ret->forks_failed = read_key(spot, "pids.events", "max");
 	ret->pids_max = read_limit(spot, "pids.max");
 }
 
-static void read_spot(const struct spot *spot, enum controller of, struct obs_looked *ret)
+static void read_spot(const struct spot *spot, enum controller of, struct look_figures *f)
 {
-	struct look_figures *f = &ret->figures;
-
 	switch (of) {
 	case CPU:
 		f->throttled_ns = read_throttled_ns(spot);
@@ -142,7 +134,7 @@ static void read_spot(const struct spot *spot, enum controller of, struct obs_lo
 		f->io_stalled_ns = read_stalled_ns(spot, "io.pressure");
 		break;
 	default:
-		ret->frozen |= is_frozen(spot);
+		break;
 	}
 }
 
@@ -154,7 +146,7 @@ static bool is_same_leaf(const char *a, const char *b)
 }
 
 /* Where the container has no cgroup of its own in a hierarchy, others are in that one, too: what is
- * counted there says nothing. That it is frozen does. */
+ * counted there says nothing. */
 static bool find_spot(const struct place *place, enum controller of, const char *path, pid_t init,
 		      struct spot *ret)
 {
@@ -165,7 +157,7 @@ static bool find_spot(const struct place *place, enum controller of, const char 
 		return false;
 	if (!place->is_containers &&
 	    (procfs_cgroup_of(init, place->unified ? NULL : names[of], own, sizeof(own)) < 0 ||
-	     (of != FREEZER && !is_same_leaf(own, path))))
+	     !is_same_leaf(own, path)))
 		return false;
 	snprintf(ret->dir, sizeof(ret->dir), "%s%s", place->mount,
 		 place->is_containers ? path : own);
@@ -179,5 +171,6 @@ void figures_read(const struct figures *figures, const char *path, pid_t init,
 
 	for (int i = 0; i < CONTROLLERS; i++)
 		if (find_spot(figures->of + i, (enum controller)i, path, init, &spot))
-			read_spot(&spot, (enum controller)i, ret);
+			read_spot(&spot, (enum controller)i, &ret->figures);
+	ret->frozen = freezer_holds(&figures->freezer, init);
 }

@@ -228,7 +228,8 @@ bool freezer_holds(const struct freezer *freezer, pid_t pid)
 
 	if (freezer->has_v1) {
 		read_file(&freezer->v1, pid, "freezer.state", text, sizeof(text));
-		if (strncmp(text, "FROZEN", strlen("FROZEN")) == 0)
+		/* FROZEN, or FREEZING, while one of its processes does not stand still yet. */
+		if (strncmp(text, "FR", strlen("FR")) == 0)
 			return true;
 	}
 	if (!freezer->has_v2)

@@ -136,13 +136,33 @@ static uint64_t read_ran(int task, const char *tid)
 	return fd_read_into(task, path, text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
 }
 
+/* Whether it may be woken in sigtimedwait(2), and have no CPU yet. */
+static bool may_be_waking(const struct audit_run *before, const struct audit_run *now)
+{
+	return now->ran_ns && now->sleeps &&
+	       (now->ran_ns == before->ran_ns || now->sleeps != before->sleeps);
+}
+
 static void look_at_running(int task, const char *tid, uint64_t sleeps, struct audit_facts *f)
 {
-	const struct audit_run run = {read_ran(task, tid), sleeps};
+	const struct audit_run run = {read_ran(task, tid), sleeps, 0};
 
-	f->waking =
-		run.ran_ns && sleeps && (run.ran_ns == f->run.ran_ns || sleeps != f->run.sleeps);
+	f->waking = may_be_waking(&f->run, &run);
 	f->run = run;
+}
+
+static void look_at_awake(int task, const char *tid, uint64_t sleeps, struct audit_facts *f)
+{
+	const struct audit_run run = {read_ran(task, tid), sleeps,
+				      (uint32_t)strtoul(tid, NULL, 10)};
+	struct audit_run *before = f->others + f->awake++;
+
+	if (f->awake > AUDIT_AWAKE) {
+		f->waking_others++;
+		return;
+	}
+	f->waking_others += before->tid != run.tid || may_be_waking(before, &run);
+	*before = run;
 }
 
 static int read_thread(int task, const char *tid, bool leader, struct audit_facts *f)
@@ -167,8 +187,11 @@ static int read_thread(int task, const char *tid, bool leader, struct audit_fact
 	}
 	f->pending |= has(s.thread_pending | s.shared_pending, f->signal);
 	f->stopped |= s.state == 'T' || s.state == 't';
-	if (!leader)
+	if (!leader) {
+		if (runs)
+			look_at_awake(task, tid, s.sleeps, f);
 		return 0;
+	}
 	f->leader = thread;
 	f->waking = false;
 	if (runs)
@@ -275,7 +298,7 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 	int r;
 
 	memset(f->threads, 0, sizeof(f->threads));
-	f->signalfds = f->passing = 0;
+	f->signalfds = f->passing = f->awake = f->waking_others = 0;
 	f->threads_unread = f->calls_unread = f->signalfds_unread = false;
 	f->pending = f->stopped = false;
 	r = read_threads(pid, most, f);

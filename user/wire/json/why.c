@@ -35,6 +35,22 @@ static void add_remedies(struct buf *out, const struct story *s)
 	jsonw_array_end(out);
 }
 
+/* Of what goes on nothing is missing yet. */
+static void add_gaps(struct buf *out, const struct story *s)
+{
+	members_write_object(out, "evidence", parts_evidence,
+			     s->state == STORY_ENDED ? &s->gaps : NULL);
+	if (s->state != STORY_ENDED) {
+		jsonw_null(out, "processes_gaps");
+		return;
+	}
+	jsonw_array(out, "processes_gaps");
+	for (unsigned int gap = 0; gap < LIST_GAP_COUNT; gap++)
+		if (s->processes_gaps >> gap & 1)
+			jsonw_str(out, NULL, list_gap_name((enum list_gap)gap));
+	jsonw_array_end(out);
+}
+
 void why_json_add(struct buf *out, const char *key, const struct story *s)
 {
 	bool ended = s->state == STORY_ENDED;
@@ -53,6 +69,7 @@ void why_json_add(struct buf *out, const char *key, const struct story *s)
 	members_write_object(out, "container", parts_container,
 			     s->container->known ? s->container : NULL);
 	jsonw_str(out, "sentence", buf_str(&s->sentence));
+	add_gaps(out, s);
 	add_lines(out, s);
 	add_remedies(out, s);
 	jsonw_object_end(out);
