@@ -380,7 +380,8 @@ int main(void)
 		CLAIM("a Job alone in a list is taken, and said not to be another pod's",
 		      test_job_of_others),
 		CLAIM("what is wrong with a Job is named", test_job_names_the_member),
-		CLAIM("a table fits 120 and 80 columns, and does no harm to a terminal", test_table),
+		CLAIM("a table fits 120 and 80 columns, and does no harm to a terminal",
+		      test_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ struct history {
 	void *userdata;
 	int64_t since_ns, until_ns; /* of the wall clock; 0: not limited */
 	char boot[JOURNAL_BOOT_SIZE];
-	uint64_t records; /* of any time */
+	uint64_t records;					 /* of any time */
 	uint64_t signals, untrusted, unreadable, newer, dropped; /* lines that were left out, or are
 								    missing there */
 };
@@ -38,8 +38,8 @@ int history_take_options(struct history *h);
  * logged. */
 int history_read(struct history *h);
 
-/* Logs how to have records from now on, and what is left of what has ended: where the journal is read
- * and has none. */
+/* Logs how to have records from now on, and what is left of what has ended: where the journal is
+ * read and has none. */
 void history_say_unrecorded(const struct options *options);
 
 /* Logs what was left out. */
