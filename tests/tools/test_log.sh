@@ -94,6 +94,10 @@ done <<-END
 END
 claim "what cannot be shown is one line" $bad
 
+try "$graced" log --file "$tmp/records" --sort took && ! grep -q NAMESPACE "$out" &&
+	try "$graced" log --file "$tmp/records" --sort namespace && grep -q NAMESPACE "$out"
+claim "the namespace of pods is a column of its own where rows are sorted by it alone" $?
+
 mkdir "$tmp/empty"
 bad=0
 for words in log 'log --boot -1' report 'report --boot -1' 'why nobody'; do
