@@ -2,6 +2,7 @@
 // Containers of containerd that are in no pod: ctr makes them, with ids of any kind.
 #include "lib/box/peek.h"
 #include "lib/claim.h"
+#include "lib/run.h"
 #include "lib/runtime/containerd.h"
 #include "lib/runtime/stage.h"
 
@@ -11,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEX_ID "5eed00112233445566778899aabbccddeeff00112233445566778899aabbccdd"
+#define NERD_ID "d05e00112233445566778899aabbccddeeff00112233445566778899aabbccdd"
+#define HEX_ID	"5eed00112233445566778899aabbccddeeff00112233445566778899aabbccdd"
 
 static struct runtime_stage stage;
 static struct runtime_containerd containerd;
@@ -142,6 +144,33 @@ static void shim_killed(void **state)
 	ctr("container", "rm", "web5", NULL, NULL);
 }
 
+/* What nerdctl leaves at a task; in its place stands what has containerd do the same. */
+static void named_by_nerdctl(void **state)
+{
+	struct run_result result;
+	char text[256];
+
+	runtime_stage_need(&stage);
+	snprintf(text, sizeof(text),
+		 "#!/bin/sh\n[ \"$1\" = stop ] && exec ctr -n %s task kill -s SIGTERM \"$2\"\n",
+		 namespace_());
+	assert_int_equal(runtime_host_write(stage.host, "bin/nerdctl", 0755, text), 0);
+	free(runtime_stage_run(BOX_ARGV(
+		"ctr", "-n", namespace_(), "run", "-d", "--snapshotter", "native", "--annotation",
+		"nerdctl/namespace=default", "--annotation", "nerdctl/name=shop", "--annotation",
+		"nerdctl/stop-timeout=7", RUNTIME_IMAGE, NERD_ID, "/workload", "graceful")));
+	runtime_stage_await(&stage, NERD_ID, true);
+	assert_int_equal(run(&(struct run_spec){.args = BOX_ARGV("try", "shop")}, &result), 0);
+	if (result.status)
+		fail_msg("status %d: %s%s", result.status, result.out, result.err);
+	run_done(&result);
+	runtime_stage_stopped(&stage, NERD_ID,
+			      "{'outcome':'graceful','cause':'stop-signal','pod':null,"
+			      "'container':{'name':'shop','runtime':'containerd'},"
+			      "'grace':{'seconds':7,'from':'runtime'}}");
+	remove_container(NERD_ID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +182,9 @@ int main(void)
 		CLAIM("one of crun's that does not hear is deaf, then killed", crun_deaf),
 		CLAIM("one that containerd ends because its shim was killed lost its runtime",
 		      shim_killed),
+		CLAIM("one of nerdctl has the name and the grace period that it gave, and graced "
+		      "try has nerdctl stop it",
+		      named_by_nerdctl),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

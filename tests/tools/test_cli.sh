@@ -46,6 +46,18 @@ done
 claim "each command's --help is on stdout, exit 0" $bad
 
 bad=0
+for c in $commands; do
+	script -qec "stty cols 80; $(printf '%q ' "$graced" "$c") --help" /dev/null </dev/null | tr -d '\r' |
+		sed '/^EXAMPLES/,$d' >"$tmp/narrow"
+	# Without the spaces and line ends both are the same text.
+	(($(wc -L <"$tmp/narrow") <= 80)) && [[ $(tr -d ' \n' <"$tmp/narrow") == \
+		"$("$graced" "$c" --help | sed '/^EXAMPLES/,$d' | tr -d ' \n')" ]] && continue
+	echo "# $c is $(wc -L <"$tmp/narrow") columns wide"
+	bad=1
+done
+claim "on a terminal of 80 columns each command's --help fits, up to its examples" $bad
+
+bad=0
 for command in $commands; do
 	"$graced" "$command" --help | sed -n '/^EXAMPLES$/,$p' | grep -q "graced $command" || {
 		echo "# $command"

@@ -94,6 +94,22 @@ done <<-END
 END
 claim "what cannot be shown is one line" $bad
 
+try "$graced" log --file "$tmp/records" --sort took && ! grep -q NAMESPACE "$out" &&
+	try "$graced" log --file "$tmp/records" --sort namespace && grep -q NAMESPACE "$out"
+claim "the namespace of pods is a column of its own where rows are sorted by it alone" $?
+
+mkdir "$tmp/empty"
+bad=0
+for words in log 'log --boot -1' report 'report --boot -1' 'why nobody'; do
+	read -ra args <<<"$words"
+	try "$graced" "${args[@]}" --journal-directory "$tmp/empty"
+	((rc == 1)) && [[ ! -s $out && $(lines "$err") == 3 ]] && grep -q 'graced run writes them' "$err" &&
+		grep -q '137: SIGKILL.*OOM.*nothing shows who sent' "$err" && continue
+	echo "# $words: exit $rc, $(<"$err")"
+	bad=1
+done
+claim "a journal without records is answered with what writes them, and what is left without them" $bad
+
 {
 	sed 's/"cause":"host"/"cause":"cosmic-ray"/' "$tmp/records"
 	sed 's/"complete":true/"complete":false/' "$tmp/records" | grep -m1 '"stop"'

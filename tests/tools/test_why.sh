@@ -130,7 +130,7 @@ while IFS='|' read -r typed want; do
 	printf "$typed" | script -qec "$list" /dev/null | tr -d '\r' >"$tmp/terminal" 2>&1
 	got=$(grep -oE '^2026-11-20 [0-9:]{2}|^The story of which' "$tmp/terminal" | sed 's/.* //' | paste -sd ' ')
 	[[ $got == "$want" && $(grep -cE '^ [1-4]  2026-11-20 0[0-9:]+  shop/' "$tmp/terminal") == 4 ]] &&
-		awk 'length > 80 { exit 1 }' "$tmp/terminal" && continue
+		grep -q '^ 1 .*…$' "$tmp/terminal" && ! sed 's/…/./' "$tmp/terminal" | grep -q '.\{81\}' && continue
 	echo "# '$typed' tells '$got', not '$want': $(<"$tmp/terminal")"
 	bad=1
 done <<-'END'

@@ -242,6 +242,8 @@ static void test_outside(void **state)
 		{"/docker-" ID2 ".scope/docker-" ID ".scope",
 		 NO_POD(CONTAINER_OUTSIDE, DOCKER, ID)},
 		{"/libpod_parent/libpod-" ID, NO_POD(CONTAINER_OUTSIDE, PODMAN, ID)},
+		{"/system.slice/nerdctl-" ID ".scope", NO_POD(CONTAINER_OUTSIDE, UNKNOWN, ID)},
+		{"/user.slice/runc-" ID ".scope", NO_POD(CONTAINER_OUTSIDE, UNKNOWN, ID)},
 		{"/system.slice/web.service/libpod-payload-" ID,
 		 NO_POD(CONTAINER_OUTSIDE, PODMAN, ID)},
 		{"/a.slice/crio-" ID ".scope", NO_POD(CONTAINER_OUTSIDE, CRIO, ID)},

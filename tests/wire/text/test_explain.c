@@ -350,7 +350,7 @@ static void test_table(void **state)
 		"\"a-name-that-is-far-too-long-for-its-column\",\"state\":{\"waiting\":{\"reason\":"
 		"\"\\u202eevil\\n\"}},\"lastState\":{\"terminated\":{\"exitCode\":-2147483648}}}]}}";
 	_cleanup_(arena_free) struct arena arena = {};
-	_cleanup_(buf_free) struct buf out = {};
+	_cleanup_(buf_free) struct buf out = {}, narrow = {};
 	json_auto_t *json = NULL;
 	struct podread_error error;
 	struct podobj_pod pod;
@@ -364,6 +364,8 @@ static void test_table(void **state)
 	assert_non_null(strstr(buf_str(&out), "\\x1b[31mred"));
 	assert_non_null(strstr(buf_str(&out), "\na-name-that-is-far"));
 	term_check(&out, 120);
+	assert_int_equal(explain_table(&narrow, &e, &(struct grid_view){.width = 80}), 0);
+	term_check(&narrow, 80);
 }
 
 int main(void)
@@ -378,7 +380,8 @@ int main(void)
 		CLAIM("a Job alone in a list is taken, and said not to be another pod's",
 		      test_job_of_others),
 		CLAIM("what is wrong with a Job is named", test_job_names_the_member),
-		CLAIM("a table fits 120 columns and does no harm to a terminal", test_table),
+		CLAIM("a table fits 120 and 80 columns, and does no harm to a terminal",
+		      test_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,7 +187,7 @@ static void a_line_is_cut_at_the_width(void **state)
 		"received it and was killed when npm[1] ended.\n");
 	assert_int_equal(why_line(&narrow, &record, 7, &(struct grid_view){.width = 50}), 0);
 	assert_string_equal(buf_str(&narrow),
-			    " 7  2026-11-22 08:00:00  shop/cart-0 web  graceful\n");
+			    " 7  2026-11-22 08:00:00  shop/cart-0 web  gracefu…\n");
 }
 
 static void each_container_is_called_something(void **state)
@@ -225,7 +225,7 @@ int main(void)
 		CLAIM("where nothing is known there is the sentence alone",
 		      what_went_well_is_short),
 		CLAIM("events that left no room are counted", what_left_no_room_is_counted),
-		CLAIM("a line of the list has its number, and is cut at the width",
+		CLAIM("a line of the list has its number, and is cut at the width, with a mark",
 		      a_line_is_cut_at_the_width),
 		CLAIM("a container without a name is called by its id or cgroup",
 		      each_container_is_called_something),

@@ -18,6 +18,7 @@
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/checkpoint.h"
+#include "app/live/screen.h"
 #include "app/live/sources.h"
 #include "app/log/say.h"
 #include "base/buf.h"
@@ -31,6 +32,7 @@
 #include "io/proc/proc.h"
 #include "io/proc/self.h"
 #include "wire/json/writer.h"
+#include "wire/text/wrap.h"
 
 struct need {
 	const char *feature;
@@ -140,6 +142,18 @@ struct check {
 	struct control_why no_daemon;
 };
 
+#define TEXT_COLUMN 28
+#define FIX_COLUMN  11
+
+/* From a column on, to the end of its line. */
+static void add_wrapped(struct buf *line, unsigned int column, const char *text)
+{
+	_cleanup_(buf_free) struct buf visible = {};
+
+	utf8_add_visible(&visible, text, strlen(text));
+	wrap_text(line, buf_str(&visible), column, column, screen_width());
+}
+
 /* hint: NULL for ok and info. */
 static void print_line(struct check *c, enum status status, const char *name, const char *hint,
 		       const struct buf *text)
@@ -159,12 +173,10 @@ static void print_line(struct check *c, enum status status, const char *name, co
 		buf_addc(&line, '\n');
 	} else {
 		buf_printf(&line, "%-4s  %-20s  ", words[status], name);
-		utf8_add_visible(&line, buf_str(text), text->len);
-		buf_addc(&line, '\n');
+		add_wrapped(&line, TEXT_COLUMN, buf_str(text));
 		if (hint) {
 			buf_adds(&line, "      fix: ");
-			utf8_add_visible(&line, hint, strlen(hint));
-			buf_addc(&line, '\n');
+			add_wrapped(&line, FIX_COLUMN, hint);
 		}
 	}
 	fputs(buf_str(&line), stdout);

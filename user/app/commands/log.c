@@ -135,6 +135,8 @@ static int finish(struct rows *h, const struct history *history)
 		say("cannot show all stops: %s", strerror(-h->error));
 	else if (!h->matched)
 		say("no recorded stop matches");
+	if (!history->records)
+		history_say_unrecorded(h->options);
 	return h->error < 0 || !h->matched;
 }
 

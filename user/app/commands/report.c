@@ -105,8 +105,12 @@ static int choose_journal_boot(struct report *report, long offset)
 		say("cannot read the journal: %s", journal_strerror(r));
 		return 1;
 	}
-	if (!when_boot_index(offset, n, &index))
-		return when_no_boot(offset, n, n ? boots[n - 1] : NULL);
+	if (!when_boot_index(offset, n, &index)) {
+		when_no_boot(offset, n, n ? boots[n - 1] : NULL);
+		if (!n)
+			history_say_unrecorded(report->options);
+		return 1;
+	}
 	account_boot(boots[index], strlen(boots[index]), report->boot);
 	return 0;
 }
@@ -220,6 +224,8 @@ static int say_nothing_found(const struct report *report)
 		    log->unreadable);
 	else
 		say("there is no record of a stop or a shutdown");
+	if (!log->n)
+		history_say_unrecorded(report->options);
 	return 1;
 }
 

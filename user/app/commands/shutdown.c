@@ -18,7 +18,7 @@
 static const struct options_help help = {
 	.head = "usage: graced shutdown [--status | --begin [--type ACTION] | --cancel] [OPTIONS]\n"
 		"\n"
-		"Asks the running daemon (graced run) how it is with a shutdown of the node. On a host without\n"
+		"Queries the running daemon (graced run) about a shutdown of the node. On a host without\n"
 		"logind it begins one, in which the daemon stops the containers in order, and cancels it; the\n"
 		"machine itself stays up. Needs root; beginning and cancelling need shutdown.mode: manage and\n"
 		"shutdown.control: true in the daemon's configuration.\n",

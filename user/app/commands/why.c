@@ -330,8 +330,11 @@ static int show_past(struct search *s, struct history *history, struct whynow *n
 	fflush(stdout);
 	if (!*ret_status)
 		history_say_left_out(history);
-	if (r == 0 && !s->n && !*ret_status)
+	if (r == 0 && !s->n && !*ret_status) {
 		*ret_status = say_nothing(s, now);
+		if (!history->records)
+			history_say_unrecorded(history->options);
+	}
 	return r < 0 ? r : s->error;
 }
 

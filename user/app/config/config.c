@@ -689,7 +689,8 @@ bool config_set(struct config *config, const char *key, const char *value)
 static const struct options_help help = {
 	.head = "usage: graced run [OPTIONS]\n"
 		"\n"
-		"The daemon: reports how every container on this host stops, as metrics and records.\n"
+		"Runs the daemon, which reports how every container on this host stops, as metrics and\n"
+		"records.\n"
 		"\n"
 		"Each setting is a flag, a variable of the environment and a key of the configuration\n"
 		"file: --web.listen-address, GRACED_WEB_LISTEN_ADDRESS (a list is separated by commas)\n"

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "app/config/settings.h"
 #include "app/config/values.h"
@@ -14,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/nearest.h"
 #include "io/proc/clock.h"
+#include "wire/text/wrap.h"
 
 /* What getopt_long() returns: setting n as FLAG_BASE + n, turned off as FLAG_NO + n. */
 enum { FLAG_BASE = 256, FLAG_NO = FLAG_BASE + CONFIG_SETTINGS };
@@ -317,27 +320,45 @@ int options_take_sources(int argc, char **argv, struct config *config, struct op
 /* --- help ----------------------------------------------------------------------------------------
  */
 
-/* Adds words behind what is there, and new lines where they would leave the screen. */
-static void add_wrapped(struct buf *out, size_t column, const char *text)
+/* A narrower terminal's, unless it is too narrow for two columns. */
+static unsigned int help_width(void)
 {
-	while (*text) {
-		size_t n = strcspn(text, " ");
+	struct winsize size;
 
-		if (column + 1 + n > COLUMNS) {
-			buf_printf(out, "\n%*s", HELP_COLUMN, "");
-			column = HELP_COLUMN;
-		} else if (column > HELP_COLUMN) {
-			buf_addc(out, ' ');
-			column++;
-		}
-		buf_add(out, text, n);
-		column += n;
-		text += n + (text[n] == ' ');
-	}
-	buf_addc(out, '\n');
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ||
+	    size.ws_col < 2 * HELP_COLUMN || size.ws_col > COLUMNS)
+		return COLUMNS;
+	return size.ws_col;
 }
 
-static void add_setting(struct buf *out, const struct setting *setting)
+/* What is indented or in columns, and how a command is called, stays as it is. */
+static bool is_prose(const char *line)
+{
+	size_t n = strcspn(line, "\n");
+
+	return n && *line != ' ' && strncmp(line, "usage:", 6) != 0 && !memmem(line, n, "  ", 2);
+}
+
+static void add_prose(struct buf *out, const char *text, unsigned int width)
+{
+	_cleanup_(buf_free) struct buf paragraph = {};
+
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "\n") + 1;
+		if (width == COLUMNS || !is_prose(text)) {
+			buf_add(out, text, n);
+			continue;
+		}
+		buf_add(&paragraph, text, n - 1);
+		buf_addc(&paragraph, ' ');
+		if (is_prose(text + n))
+			continue;
+		wrap_text(out, buf_str(&paragraph), 0, 0, width);
+		buf_truncate(&paragraph, 0);
+	}
+}
+
+static void add_setting(struct buf *out, const struct setting *setting, unsigned int width)
 {
 	const char *fallback = setting->fallback ? setting->fallback : setting->fallback_is;
 	_cleanup_(buf_free) struct buf text = {};
@@ -358,7 +379,7 @@ static void add_setting(struct buf *out, const struct setting *setting)
 	buf_adds(&text, setting->help);
 	if (fallback)
 		buf_printf(&text, " (default: %s)", fallback);
-	add_wrapped(out, HELP_COLUMN, buf_str(&text));
+	wrap_text(out, buf_str(&text), HELP_COLUMN, HELP_COLUMN, width);
 }
 
 /* The part of the flag's name before the dot; settings of one section follow each other. */
@@ -371,8 +392,9 @@ void options_add_help(struct buf *out, enum options_command command,
 		      const struct options_help *help)
 {
 	char section[SETTING_NAME_SIZE] = "", flag[SETTING_NAME_SIZE];
+	unsigned int width = help_width();
 
-	buf_adds(out, help->head);
+	add_prose(out, help->head, width);
 	buf_printf(out, "\n  -h, --help%*sprint this text\n", HELP_COLUMN - 12, "");
 	for (size_t i = 0; i < n_settings; i++) {
 		size_t n;
@@ -383,9 +405,11 @@ void options_add_help(struct buf *out, enum options_command command,
 		if (n ? strncmp(section, flag, n) != 0 : section_length(section) != 0)
 			buf_addc(out, '\n');
 		memcpy(section, flag, sizeof(section));
-		add_setting(out, &settings[i]);
+		add_setting(out, &settings[i], width);
 	}
-	buf_printf(out, "\n%s\n", help->tail);
+	buf_addc(out, '\n');
+	add_prose(out, help->tail, width);
+	buf_addc(out, '\n');
 	if (command == OPTIONS_VERSION)
 		buf_adds(out, "MANUAL PAGE\n  graced(8)\n");
 	else

@@ -44,6 +44,7 @@ static void take_line(struct history *h, const char *line, size_t len)
 		h->unreadable += r == -EBADMSG;
 		return;
 	}
+	h->records++;
 	h->signals += record.type == RECORD_SIGNAL;
 	if (record.type == RECORD_DROPPED)
 		count_dropped(h, &record);
@@ -83,6 +84,35 @@ static void on_entry(void *userdata, const struct journal_entry *entry)
 		take_line(h, entry->value, entry->size);
 }
 
+const char *history_file(const struct options *o, char buffer[static PATH_MAX],
+			 const char **ret_before)
+{
+	const char *variable = getenv("GRACED_SINKS_FILE");
+	int n;
+
+	*ret_before = NULL;
+	if (o->file || o->journal_directory || !variable || variable[0] != '/')
+		return o->file;
+	n = snprintf(buffer, PATH_MAX, "%s.1", variable);
+	if (n < PATH_MAX && access(buffer, F_OK) == 0)
+		*ret_before = buffer;
+	return variable;
+}
+
+void history_say_unrecorded(const struct options *o)
+{
+	char buffer[PATH_MAX];
+	const char *before;
+
+	if (history_file(o, buffer, &before))
+		return;
+	say("the journal has no records: graced run writes them from its start on (systemctl "
+	    "enable --now graced)");
+	say("of what ended without it, docker inspect and kubectl describe pod show the exit code "
+	    "(137: SIGKILL, 143: SIGTERM), journalctl -k -g oom-kill the kernel's OOM kills; "
+	    "nothing shows who sent a signal");
+}
+
 /* 0, or the exit status after what is wrong was logged. */
 static int choose_boot(struct history *h)
 {
@@ -105,8 +135,12 @@ static int choose_boot(struct history *h)
 		say("cannot read the journal: %s", journal_strerror(r));
 		return 1;
 	}
-	if (!when_boot_index(offset, n, &index))
-		return when_no_boot(offset, n, n ? boots[n - 1] : NULL);
+	if (!when_boot_index(offset, n, &index)) {
+		when_no_boot(offset, n, n ? boots[n - 1] : NULL);
+		if (!n)
+			history_say_unrecorded(h->options);
+		return 1;
+	}
 	strcpy(h->boot, boots[index]);
 	return 0;
 }
@@ -127,21 +161,6 @@ static int read_journal(struct history *h)
 	if (r < 0)
 		say("cannot read the journal: %s", journal_strerror(r));
 	return r < 0;
-}
-
-const char *history_file(const struct options *o, char buffer[static PATH_MAX],
-			 const char **ret_before)
-{
-	const char *variable = getenv("GRACED_SINKS_FILE");
-	int n;
-
-	*ret_before = NULL;
-	if (o->file || o->journal_directory || !variable || variable[0] != '/')
-		return o->file;
-	n = snprintf(buffer, PATH_MAX, "%s.1", variable);
-	if (n < PATH_MAX && access(buffer, F_OK) == 0)
-		*ret_before = buffer;
-	return variable;
 }
 
 int history_read(struct history *h)

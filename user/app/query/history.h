@@ -21,6 +21,7 @@ struct history {
 	void *userdata;
 	int64_t since_ns, until_ns; /* of the wall clock; 0: not limited */
 	char boot[JOURNAL_BOOT_SIZE];
+	uint64_t records;					 /* of any time */
 	uint64_t signals, untrusted, unreadable, newer, dropped; /* lines that were left out, or are
 								    missing there */
 };
@@ -36,6 +37,10 @@ int history_take_options(struct history *h);
 /* Hands over what is there, the oldest first. 0, or the exit status after what is wrong was
  * logged. */
 int history_read(struct history *h);
+
+/* Logs how to have records from now on, and what is left of what has ended: where the journal is
+ * read and has none. */
+void history_say_unrecorded(const struct options *options);
 
 /* Logs what was left out. */
 void history_say_left_out(const struct history *h);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "app/live/monitor.h"
 #include "app/log/say.h"
@@ -40,6 +41,7 @@ struct target {
 	char key[META_NAME_MAX]; /* its id, or the unit's name */
 	enum record_container_kind kind;
 	enum cgpath_runtime runtime;
+	uint32_t user; /* who runs its engine; 0: root */
 	bool in_pod;
 
 	sd_event_source *child, *late;
@@ -220,6 +222,13 @@ static void stop(struct target *t)
 	pid_t pid;
 	int r;
 
+	if (t->user) {
+		end_in_vain(t,
+			    "it is of the user with uid %" PRIu32
+			    ", whose engine stops it; stop it as that user, and use --watch",
+			    t->user);
+		return;
+	}
 	if (!client) {
 		end_in_vain(t, "it is not known what stops it; stop it, and use --watch");
 		return;
@@ -275,6 +284,7 @@ static void take(struct target *t, const struct engine_running *r)
 	snprintf(t->key, sizeof(t->key), "%s", key);
 	t->kind = r->container.kind;
 	t->runtime = r->container.runtime;
+	t->user = r->container.user;
 	t->in_pod = r->pod.known;
 }
 

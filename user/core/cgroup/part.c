@@ -116,6 +116,9 @@ static const struct {
 	{"docker", CGPATH_RT_DOCKER, false},
 	{"crio", CGPATH_RT_CRIO, true},
 	{"libpod", CGPATH_RT_PODMAN, false},
+	{"nerdctl", CGPATH_RT_UNKNOWN, false},
+	/* Where runc is given no name: rootless Docker without a controller of its own. */
+	{"runc", CGPATH_RT_UNKNOWN, false},
 };
 
 bool cgpart_runtime_is_cri(enum cgpath_runtime runtime)

@@ -457,7 +457,7 @@ static void add_name(struct buf *out, const struct account_stop *stop)
 		return;
 	over = out->len - begin - NAME_BYTES;
 	memmove(out->data + begin, out->data + begin + over, NAME_BYTES);
-	memcpy(out->data + begin, "...", 3);
+	memcpy(out->data + begin, "…", strlen("…"));
 	buf_truncate(out, begin + NAME_BYTES);
 }
 

@@ -157,7 +157,7 @@ static void add_again(struct grid_cell *cell, const void *row)
 static const struct grid_column container_columns[] = {
 	{"container", .of = container_of, .add = add_container, GRID_NAME},
 	{"kind", .of = container_of, .add = add_kind},
-	{"state", .of = container_of, .add = add_state},
+	{"state", .of = container_of, .add = add_state, .least = 20, .keep_end = true},
 	{"counts-as", .title = "COUNTS AS", .of = container_of,
 	 GRID_AT(add_counts, struct explain_container, view.counts)},
 	{"again", .title = "STARTED AGAIN", .add = add_again, .least = 16, .continues = true},

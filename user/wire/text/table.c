@@ -77,7 +77,8 @@ static void add_pod(struct grid_cell *cell, const void *row)
 void table_add_namespace(struct grid_cell *cell, const struct record_pod *pod,
 			 const struct record_container *container)
 {
-	bool asked = cell->view->columns || cell->view->sort;
+	const char *sort = cell->view->sort;
+	bool asked = cell->view->columns || (sort && strcasestr(sort, "namespace"));
 
 	if (!pod->known || asked)
 		grid_text(cell, record_namespace(pod, container));

@@ -156,8 +156,10 @@ int why_line(struct buf *out, const struct record *record, size_t number,
 	why_add_subject(&text, &record->stop.pod, &record->stop.container);
 	buf_printf(&text, "  %s: ", outcome_name(record->stop.outcome));
 	story_add_why(&text, &record->stop);
-	fits = view->width ? utf8_fit(buf_str(&text), text.len, view->width) : text.len;
+	fits = view->width && text.len > view->width
+		       ? utf8_fit(buf_str(&text), text.len, view->width - 1)
+		       : text.len;
 	buf_add(out, buf_str(&text), fits);
-	buf_addc(out, '\n');
+	buf_adds(out, fits < text.len ? "…\n" : "\n");
 	return buf_error(out) ?: buf_error(&text);
 }

@@ -87,7 +87,8 @@ static int open_file(int home, uint32_t user, const char *path)
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
 			   RESOLVE_NO_XDEV,
 	};
-	_cleanup_(cleanup_close) int fd = (int)syscall(SYS_openat2, home, path, &how, sizeof(how));
+	/* glibc 2.31 has no SYS_openat2. */
+	_cleanup_(cleanup_close) int fd = (int)syscall(__NR_openat2, home, path, &how, sizeof(how));
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != user)
