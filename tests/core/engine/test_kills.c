@@ -8,8 +8,9 @@
 static void test_killed(void **state)
 {
 	static const struct walk want[] = {
-		WALK(KILLED, PID_NAMESPACE, 9, "its pod's namespace torn down in a request", 0, SEC(2),
-		     SENT(0, 15, RUNTIME), SENT_AS(SEC(1), 9, KERNEL, 0, GRACED_SIG_NS_TEARDOWN)),
+		WALK(KILLED, PID_NAMESPACE, 9, "its pod's namespace torn down in a request", 0,
+		     SEC(2), SENT(0, 15, RUNTIME),
+		     SENT_AS(SEC(1), 9, KERNEL, 0, GRACED_SIG_NS_TEARDOWN)),
 		WALK(KILLED, KILLED_EARLY, 9, "too early", SEC(30), SEC(28) + 1,
 		     SENT(0, 15, RUNTIME), SENT(SEC(28), 9, RUNTIME)),
 		WALK(KILLED, GRACE_EXPIRED, 9, "in time", SEC(30), SEC(30) + 1,
