@@ -180,15 +180,25 @@ static char *command(const char *const *argv)
 	return runtime_stage_run(argv);
 }
 
+static const char *in_host(const char *name, const char *suffix, char ret[2 * HIER_PATH_MAX])
+{
+	snprintf(ret, 2 * HIER_PATH_MAX, "%s/%s%s", stage.host->dir, name, suffix);
+	return ret;
+}
+
+/* Once, whatever engines run it. */
 static void build(const struct container *c)
 {
-	char dir[2 * HIER_PATH_MAX];
+	char dir[2 * HIER_PATH_MAX], built[2 * HIER_PATH_MAX];
 
+	if (access(in_host(c->dir, ".built", built), F_OK) == 0)
+		return;
 	snprintf(dir, sizeof(dir), "%s/%s", files, c->dir);
 	if (!strncmp(c->dir, "go-", 3))
 		free(command(BOX_ARGV("env", "-C", dir, "CGO_ENABLED=0", "GO111MODULE=off", "go",
 				      "build", "-o", "app", "main.go")));
 	free(command(BOX_ARGV("docker", "build", "-q", "-t", c->dir, dir)));
+	free(command(BOX_ARGV("touch", built)));
 }
 
 /* What runs the containers of images that Docker has built. */
@@ -239,12 +249,6 @@ static void docker_remove(const struct container *c)
 	free(command(BOX_ARGV("docker", "rm", "-f", c->dir)));
 }
 
-static const char *in_host(const char *name, const char *suffix, char ret[2 * HIER_PATH_MAX])
-{
-	snprintf(ret, 2 * HIER_PATH_MAX, "%s/%s%s", stage.host->dir, name, suffix);
-	return ret;
-}
-
 static const char *image_of(const char *where, const struct container *c, char ret[HIER_PATH_MAX])
 {
 	snprintf(ret, HIER_PATH_MAX, "%s/%s:latest", where, c->dir);
@@ -253,7 +257,8 @@ static const char *image_of(const char *where, const struct container *c, char r
 
 static void save(const struct container *c, char ret_archive[2 * HIER_PATH_MAX])
 {
-	in_host(c->dir, ".tar", ret_archive);
+	if (access(in_host(c->dir, ".tar", ret_archive), F_OK) == 0)
+		return;
 	free(command(BOX_ARGV("docker", "save", "-o", ret_archive, c->dir)));
 }
 
@@ -266,7 +271,6 @@ static void podman_load(const struct container *c)
 	save(c, archive);
 	free(command(BOX_ARGV(PODMAN, "load", "--signature-policy",
 			      in_host("policy.json", "", policy), "-i", archive)));
-	unlink(archive);
 }
 
 static char *podman_start(const struct container *c, const char *timeout)
@@ -304,7 +308,6 @@ static void ctr_load(const struct container *c)
 
 	save(c, archive);
 	assert_int_equal(runtime_containerd_import(stage.host->cgroup + 1, archive), 0);
-	unlink(archive);
 }
 
 static char *ctr_start(const struct container *c, const char *timeout)
@@ -379,11 +382,12 @@ static void await_audit(const struct engine *e, const struct container *c, const
 	uint64_t until = page_clock_ns() + PATIENCE_NS;
 	char why[1024] = "is not ready";
 	json_t *rec = NULL;
-	bool fits = false;
+	bool ready = false, fits = false;
 
 	while (!fits && page_clock_ns() < until) {
 		json_decref(rec);
-		rec = is_ready(e, c) ? audit(id) : NULL;
+		ready = ready || is_ready(e, c);
+		rec = ready ? audit(id) : NULL;
 		fits = rec && !jrec_match(rec, c->audited, why, sizeof(why));
 		if (!fits)
 			usleep(100000); /* each look starts two programs */

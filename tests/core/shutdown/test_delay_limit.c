@@ -13,11 +13,24 @@
 struct row {
 	const char *sentence;
 	struct delaylimit_file files[4];
-	uint64_t effective_us, need_us;
-	bool write;
-	uint64_t us;
+	uint64_t effective_us, need_us, us;
 	const char *pinned_by;
 };
+
+/* What is in effect, what is needed, what is written (0: nothing), who pins, and the files. */
+#define ROW(name, have, need, set, pins, ...)                                                    \
+	{                                                                                        \
+		.sentence = name, .files = {__VA_ARGS__}, .effective_us = have, .need_us = need, \
+		.us = set, .pinned_by = pins                                                     \
+	}
+#define SAYS(name, us)                \
+	{                             \
+		name, true, false, us \
+	}
+#define SILENT(name)                  \
+	{                             \
+		name, false, false, 0 \
+	}
 
 static void check(const struct row *row)
 {
@@ -29,7 +42,7 @@ static void check(const struct row *row)
 	delaylimit_decide(&(struct delaylimit_query){row->files, n, OWN, row->effective_us,
 						     row->need_us},
 			  &got);
-	if (got.write != row->write || (row->write && got.us != row->us))
+	if (got.write != (row->us != 0) || (row->us && got.us != row->us))
 		fail_msg("%s: %s %llu", row->sentence, got.write ? "writes" : "writes not",
 			 (unsigned long long)got.us);
 	if (!row->pinned_by != !got.pinned_by ||
@@ -40,123 +53,42 @@ static void check(const struct row *row)
 static void test_decide(void **state)
 {
 	static const struct row rows[] = {
-		{"no wait at all", {}, 0, 40 * S, true, 40 * S, NULL},
-		{"nothing needed", {}, 5 * S, 0, false, 0, NULL},
-		{"enough already", {}, 40 * S, 40 * S, false, 0, NULL},
-		{"too little", {}, 5 * S, 40 * S, true, 40 * S, NULL},
-		{"a part of a second", {}, 5 * S, 39 * S + 1, true, 40 * S, NULL},
-		{"infinity is enough", {}, DELAYLIMIT_INFINITY, 40 * S, false, 0, NULL},
-		{"a file wants more",
-		 {{"99-kubelet.conf", true, false, 60 * S}},
-		 30 * S,
-		 40 * S,
-		 true,
-		 60 * S,
-		 NULL},
-		{"an overridden one, too",
-		 {{"10-a.conf", true, false, 90 * S}, {"99-kubelet.conf", true, false, 30 * S}},
-		 30 * S,
-		 40 * S,
-		 true,
-		 90 * S,
-		 NULL},
-		{"ours stands", {{OWN, true, false, 40 * S}}, 40 * S, 40 * S, false, 0, NULL},
-		{"ours is too low now",
-		 {{OWN, true, false, 40 * S}},
-		 40 * S,
-		 50 * S,
-		 true,
-		 50 * S,
-		 NULL},
-		{"the kubelet raises its own",
-		 {{"99-kubelet.conf", true, false, 90 * S}, {OWN, true, false, 40 * S}},
-		 40 * S,
-		 40 * S,
-		 true,
-		 90 * S,
-		 NULL},
-		{"never lower than what is in effect",
-		 {{OWN, true, false, 40 * S}},
-		 95 * S,
-		 40 * S,
-		 true,
-		 95 * S,
-		 NULL},
-		{"never lower than it was",
-		 {{OWN, true, false, 90 * S}},
-		 90 * S,
-		 40 * S,
-		 false,
-		 0,
-		 NULL},
-		{"ours without a value", {{OWN, false, false, 0}}, 5 * S, 40 * S, true, 40 * S, NULL},
-		{"infinity of another",
-		 {{"50.conf", true, false, DELAYLIMIT_INFINITY}, {OWN, true, false, 40 * S}},
-		 40 * S,
-		 40 * S,
-		 true,
-		 DELAYLIMIT_INFINITY,
-		 NULL},
-		{"near the end of numbers",
-		 {{"50.conf", true, false, UINT64_MAX - 2}, {OWN, true, false, 40 * S}},
-		 40 * S,
-		 40 * S,
-		 true,
-		 DELAYLIMIT_INFINITY,
-		 NULL},
-		{"one after ours pins",
-		 {{OWN, true, false, 40 * S}, {"zzz.conf", true, false, 30 * S}},
-		 30 * S,
-		 40 * S,
-		 false,
-		 0,
-		 "zzz.conf"},
-		{"the last one after ours counts",
-		 {{OWN, true, false, 40 * S},
-		  {"zzx.conf", true, false, 30 * S},
-		  {"zzz.conf", true, false, 40 * S}},
-		 40 * S,
-		 40 * S,
-		 false,
-		 0,
-		 NULL},
-		{"one after ours without a value does not",
-		 {{OWN, true, false, 40 * S}, {"zzz.conf", false, false, 0}},
-		 40 * S,
-		 40 * S,
-		 false,
-		 0,
-		 NULL},
-		{"it will pin before ours is written",
-		 {{"zzz.conf", true, false, 5 * S}},
-		 5 * S,
-		 40 * S,
-		 true,
-		 40 * S,
-		 "zzz.conf"},
-		{"nobody pins what is not written",
-		 {{"zzz.conf", true, false, 50 * S}},
-		 50 * S,
-		 40 * S,
-		 false,
-		 0,
-		 NULL},
-		{"a broken file before ours keeps it from being read",
-		 {{"50.conf", true, true, 9 * S}, {OWN, true, false, 40 * S}},
-		 9 * S,
-		 40 * S,
-		 false,
-		 0,
-		 "50.conf"},
-		{"a broken file after ours hides the later ones",
-		 {{OWN, true, false, 40 * S},
-		  {"zzx.conf", false, true, 0},
-		  {"zzz.conf", true, false, 5 * S}},
-		 40 * S,
-		 40 * S,
-		 false,
-		 0,
-		 NULL},
+		ROW("no wait at all", 0, 40 * S, 40 * S, NULL),
+		ROW("nothing needed", 5 * S, 0, 0, NULL),
+		ROW("enough already", 40 * S, 40 * S, 0, NULL),
+		ROW("too little", 5 * S, 40 * S, 40 * S, NULL),
+		ROW("a part of a second", 5 * S, 39 * S + 1, 40 * S, NULL),
+		ROW("infinity is enough", DELAYLIMIT_INFINITY, 40 * S, 0, NULL),
+		ROW("a file wants more", 30 * S, 40 * S, 60 * S, NULL,
+		    SAYS("99-kubelet.conf", 60 * S)),
+		ROW("an overridden one, too", 30 * S, 40 * S, 90 * S, NULL,
+		    SAYS("10-a.conf", 90 * S), SAYS("99-kubelet.conf", 30 * S)),
+		ROW("ours stands", 40 * S, 40 * S, 0, NULL, SAYS(OWN, 40 * S)),
+		ROW("ours is too low now", 40 * S, 50 * S, 50 * S, NULL, SAYS(OWN, 40 * S)),
+		ROW("the kubelet raises its own", 40 * S, 40 * S, 90 * S, NULL,
+		    SAYS("99-kubelet.conf", 90 * S), SAYS(OWN, 40 * S)),
+		ROW("never lower than what is in effect", 95 * S, 40 * S, 95 * S, NULL,
+		    SAYS(OWN, 40 * S)),
+		ROW("never lower than it was", 90 * S, 40 * S, 0, NULL, SAYS(OWN, 90 * S)),
+		ROW("ours without a value", 5 * S, 40 * S, 40 * S, NULL, SILENT(OWN)),
+		ROW("infinity of another", 40 * S, 40 * S, DELAYLIMIT_INFINITY, NULL,
+		    SAYS("50.conf", DELAYLIMIT_INFINITY), SAYS(OWN, 40 * S)),
+		ROW("near the end of numbers", 40 * S, 40 * S, DELAYLIMIT_INFINITY, NULL,
+		    SAYS("50.conf", UINT64_MAX - 2), SAYS(OWN, 40 * S)),
+		ROW("one after ours pins", 30 * S, 40 * S, 0, "zzz.conf", SAYS(OWN, 40 * S),
+		    SAYS("zzz.conf", 30 * S)),
+		ROW("the last one after ours counts", 40 * S, 40 * S, 0, NULL, SAYS(OWN, 40 * S),
+		    SAYS("zzx.conf", 30 * S), SAYS("zzz.conf", 40 * S)),
+		ROW("one after ours without a value does not", 40 * S, 40 * S, 0, NULL,
+		    SAYS(OWN, 40 * S), SILENT("zzz.conf")),
+		ROW("it will pin before ours is written", 5 * S, 40 * S, 40 * S, "zzz.conf",
+		    SAYS("zzz.conf", 5 * S)),
+		ROW("nobody pins what is not written", 50 * S, 40 * S, 0, NULL,
+		    SAYS("zzz.conf", 50 * S)),
+		ROW("a broken file before ours keeps it from being read", 9 * S, 40 * S, 0,
+		    "50.conf", {"50.conf", true, true, 9 * S}, SAYS(OWN, 40 * S)),
+		ROW("a broken file after ours hides the later ones", 40 * S, 40 * S, 0, NULL,
+		    SAYS(OWN, 40 * S), {"zzx.conf", false, true, 0}, SAYS("zzz.conf", 5 * S)),
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++)

@@ -2,6 +2,7 @@
 /* Claims about core/stop/audit: who hears a stop signal, by the kernel's rules, and how well that
  * is known. */
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/stop/audit.h"
@@ -9,26 +10,39 @@
 
 struct row {
 	const char *what;
-	struct audit_facts facts; /* signal 0: SIGTERM */
-	const char *verdict, *reason;
+	const char *is; /* the verdict and its reason */
 	uint32_t warnings;
+	struct audit_facts facts; /* signal 0: SIGTERM */
 };
+
+#define ROW(name, verdict, ...)                                       \
+	{                                                             \
+		.what = name, .is = verdict, .facts = { __VA_ARGS__ } \
+	}
+#define WARNED(warning, name, verdict, ...)                                                \
+	{                                                                                  \
+		.what = name, .is = verdict, .warnings = 1u << AUDIT_##warning, .facts = { \
+			__VA_ARGS__                                                        \
+		}                                                                          \
+	}
 
 static void judge(const struct row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct audit_facts facts = rows[i].facts;
 		struct audit a;
+		char is[64];
 
 		print_message("# %s\n", rows[i].what);
 		if (!facts.signal)
 			facts.signal = SIGTERM;
 		a = audit_judge(&facts);
-		assert_string_equal(audit_verdict_name(a.verdict), rows[i].verdict);
-		assert_string_equal(audit_reason_name(a.reason), rows[i].reason);
+		snprintf(is, sizeof(is), "%s %s", audit_verdict_name(a.verdict),
+			 audit_reason_name(a.reason));
+		assert_string_equal(is, rows[i].is);
 		assert_int_equal(a.warnings, rows[i].warnings);
-		assert_int_equal(audit_is_deaf(&a), !strcmp(rows[i].verdict, "deaf") ||
-							    !strcmp(rows[i].verdict, "ignores"));
+		assert_int_equal(audit_is_deaf(&a),
+				 !strncmp(is, "deaf ", 5) || !strncmp(is, "ignores ", 8));
 	}
 }
 
@@ -39,6 +53,7 @@ static void judge(const struct row *rows, size_t n)
 #define BLOCKS	.leader = AUDIT_BLOCKS
 #define WAITS	.leader = AUDIT_WAITS
 #define UNSURE	.leader = AUDIT_UNSURE
+#define ALONE	OPEN, THREADS(1, 0, 0, 0)
 #define HANDLED .disposition = AUDIT_SIG_HANDLED
 #define IGNORED .disposition = AUDIT_SIG_IGNORED
 #define INIT	.shielded = true
@@ -46,31 +61,16 @@ static void judge(const struct row *rows, size_t n)
 static void what_threads_that_were_not_read_may_change_is_unknown(void **state)
 {
 	static const struct row rows[] = {
-		{"a handler, and an open thread",
-		 {HANDLED, BLOCKS, THREADS(1, 9, 0, 0), .threads_unread = true},
-		 "hears",
-		 "handler",
-		 0},
-		{"a handler, and none so far",
-		 {HANDLED, BLOCKS, THREADS(0, 9, 0, 0), .threads_unread = true},
-		 "unknown",
-		 "no-access",
-		 0},
-		{"a wait",
-		 {HANDLED, BLOCKS, THREADS(0, 9, 1, 0), .threads_unread = true},
-		 "hears",
-		 "waiter",
-		 0},
-		{"no handler, and a leader that blocks it",
-		 {INIT, BLOCKS, THREADS(0, 9, 1, 0), .threads_unread = true},
-		 "unknown",
-		 "no-access",
-		 0},
-		{"no handler, and a leader that does not block it",
-		 {INIT, OPEN, THREADS(1, 9, 0, 0), .threads_unread = true},
-		 "deaf",
-		 "no-handler",
-		 0},
+		ROW("a handler, and an open thread", "hears handler", HANDLED, BLOCKS,
+		    THREADS(1, 9, 0, 0), .threads_unread = true),
+		ROW("a handler, and none so far", "unknown no-access", HANDLED, BLOCKS,
+		    THREADS(0, 9, 0, 0), .threads_unread = true),
+		ROW("a wait", "hears waiter", HANDLED, BLOCKS, THREADS(0, 9, 1, 0),
+		    .threads_unread = true),
+		ROW("no handler, and a leader that blocks it", "unknown no-access", INIT, BLOCKS,
+		    THREADS(0, 9, 1, 0), .threads_unread = true),
+		ROW("no handler, and a leader that does not block it", "deaf no-handler", INIT,
+		    OPEN, THREADS(1, 9, 0, 0), .threads_unread = true),
 	};
 
 	judge(rows, LEN(rows));
@@ -79,43 +79,22 @@ static void what_threads_that_were_not_read_may_change_is_unknown(void **state)
 static void a_handler_hears_where_a_thread_can_run_it(void **state)
 {
 	static const struct row rows[] = {
-		{"one thread", {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0)}, "hears", "handler", 0},
-		{"no shield", {HANDLED, OPEN, THREADS(1, 0, 0, 0)}, "hears", "handler", 0},
-		{"a single open one of many",
-		 {INIT, HANDLED, BLOCKS, THREADS(1, 9, 0, 0)},
-		 "hears",
-		 "handler",
-		 0},
-		{"another thread waits for it",
-		 {INIT, HANDLED, BLOCKS, THREADS(1, 0, 1, 0)},
-		 "hears",
-		 "handler",
-		 0},
-		{"only that one would get it",
-		 {INIT, HANDLED, BLOCKS, THREADS(0, 1, 1, 0)},
-		 "hears",
-		 "waiter",
-		 0},
-		{"a thread that runs it or waits",
-		 {INIT, HANDLED, UNSURE, THREADS(0, 0, 0, 1)},
-		 "hears",
-		 "handler",
-		 0},
-		{"blocked, and a signalfd",
-		 {INIT, HANDLED, BLOCKS, THREADS(0, 1, 0, 0), .signalfds = 1},
-		 "hears",
-		 "signalfd",
-		 0},
-		{"blocked for nobody",
-		 {INIT, HANDLED, BLOCKS, THREADS(0, 4, 0, 0)},
-		 "deaf",
-		 "blocked",
-		 0},
-		{"blocked, files not seen",
-		 {INIT, HANDLED, BLOCKS, THREADS(0, 4, 0, 0), .signalfds_unread = true},
-		 "unknown",
-		 "no-access",
-		 0},
+		ROW("one thread", "hears handler", INIT, HANDLED, ALONE),
+		ROW("no shield", "hears handler", HANDLED, ALONE),
+		ROW("a single open one of many", "hears handler", INIT, HANDLED, BLOCKS,
+		    THREADS(1, 9, 0, 0)),
+		ROW("another thread waits for it", "hears handler", INIT, HANDLED, BLOCKS,
+		    THREADS(1, 0, 1, 0)),
+		ROW("only that one would get it", "hears waiter", INIT, HANDLED, BLOCKS,
+		    THREADS(0, 1, 1, 0)),
+		ROW("a thread that runs it or waits", "hears handler", INIT, HANDLED, UNSURE,
+		    THREADS(0, 0, 0, 1)),
+		ROW("blocked, and a signalfd", "hears signalfd", INIT, HANDLED, BLOCKS,
+		    THREADS(0, 1, 0, 0), .signalfds = 1),
+		ROW("blocked for nobody", "deaf blocked", INIT, HANDLED, BLOCKS,
+		    THREADS(0, 4, 0, 0)),
+		ROW("blocked, files not seen", "unknown no-access", INIT, HANDLED, BLOCKS,
+		    THREADS(0, 4, 0, 0), .signalfds_unread = true),
 	};
 
 	judge(rows, LEN(rows));
@@ -124,82 +103,36 @@ static void a_handler_hears_where_a_thread_can_run_it(void **state)
 static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 {
 	static const struct row rows[] = {
-		{"init", {INIT, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "no-handler", 0},
-		{"not an init", {OPEN, THREADS(1, 0, 0, 0)}, "dies", "default", 0},
-		{"woken, perhaps in a wait for it",
-		 {INIT, OPEN, THREADS(1, 0, 0, 0), .waking = true},
-		 "unknown",
-		 "busy",
-		 0},
-		{"woken, not an init",
-		 {OPEN, THREADS(1, 0, 0, 0), .waking = true},
-		 "unknown",
-		 "busy",
-		 0},
-		{"guessed",
-		 {OPEN, THREADS(1, 0, 0, 0), .guessed = true},
-		 "dies",
-		 "default",
-		 1u << AUDIT_GUESSED},
-		{"another thread waits, but the first decides",
-		 {INIT, OPEN, THREADS(1, 0, 1, 0)},
-		 "deaf",
-		 "no-handler",
-		 0},
-		{"the first blocks it, another does not",
-		 {INIT, BLOCKS, THREADS(1, 1, 0, 0)},
-		 "unknown",
-		 "threads-differ",
-		 0},
-		{"the same without a shield",
-		 {BLOCKS, THREADS(1, 1, 0, 0), .signalfds = 1},
-		 "dies",
-		 "default",
-		 0},
-		{"the same, and it is woken, perhaps in a wait for it",
-		 {BLOCKS, THREADS(1, 1, 0, 0), .waking_others = 1},
-		 "unknown",
-		 "busy",
-		 0},
-		{"the first waits", {INIT, WAITS, THREADS(3, 0, 1, 0)}, "hears", "waiter", 0},
-		{"the first waits, no shield", {WAITS, THREADS(3, 0, 1, 0)}, "hears", "waiter", 0},
-		{"blocked, one waits", {INIT, BLOCKS, THREADS(0, 3, 1, 0)}, "hears", "waiter", 0},
-		{"one waits, one would drop it",
-		 {INIT, BLOCKS, THREADS(1, 1, 1, 0)},
-		 "unknown",
-		 "threads-differ",
-		 0},
-		{"one waits, one would die of it",
-		 {BLOCKS, THREADS(1, 1, 1, 0)},
-		 "unknown",
-		 "threads-differ",
-		 0},
-		{"a signalfd, and one that would drop it",
-		 {INIT, BLOCKS, THREADS(1, 1, 0, 0), .signalfds = 1},
-		 "unknown",
-		 "threads-differ",
-		 0},
-		{"one that would drop it before files not seen",
-		 {INIT, BLOCKS, THREADS(1, 1, 0, 0), .signalfds_unread = true},
-		 "unknown",
-		 "no-access",
-		 0},
-		{"the first may wait",
-		 {INIT, UNSURE, THREADS(0, 0, 0, 1)},
-		 "unknown",
-		 "no-access",
-		 0},
-		{"another may wait", {INIT, BLOCKS, THREADS(0, 1, 0, 1)}, "unknown", "no-access", 0},
-		{"a signalfd nobody has to block for",
-		 {INIT, BLOCKS, THREADS(0, 2, 0, 0), .signalfds = 2},
-		 "hears",
-		 "signalfd",
-		 0},
-		{"the first has left its threads",
-		 {INIT, BLOCKS, THREADS(0, 1, 0, 0)},
-		 "deaf",
-		 "blocked",
-		 0},
+		ROW("init", "deaf no-handler", INIT, ALONE),
+		ROW("not an init", "dies default", ALONE),
+		ROW("woken, perhaps in a wait for it", "unknown busy", INIT, ALONE, .waking = true),
+		ROW("woken, not an init", "unknown busy", ALONE, .waking = true),
+		WARNED(GUESSED, "guessed", "dies default", ALONE, .guessed = true),
+		ROW("another thread waits, but the first decides", "deaf no-handler", INIT, OPEN,
+		    THREADS(1, 0, 1, 0)),
+		ROW("the first blocks it, another does not", "unknown threads-differ", INIT, BLOCKS,
+		    THREADS(1, 1, 0, 0)),
+		ROW("the same without a shield", "dies default", BLOCKS, THREADS(1, 1, 0, 0),
+		    .signalfds = 1),
+		ROW("the same, and it is woken, perhaps in a wait for it", "unknown busy", BLOCKS,
+		    THREADS(1, 1, 0, 0), .waking_others = 1),
+		ROW("the first waits", "hears waiter", INIT, WAITS, THREADS(3, 0, 1, 0)),
+		ROW("the first waits, no shield", "hears waiter", WAITS, THREADS(3, 0, 1, 0)),
+		ROW("blocked, one waits", "hears waiter", INIT, BLOCKS, THREADS(0, 3, 1, 0)),
+		ROW("one waits, one would drop it", "unknown threads-differ", INIT, BLOCKS,
+		    THREADS(1, 1, 1, 0)),
+		ROW("one waits, one would die of it", "unknown threads-differ", BLOCKS,
+		    THREADS(1, 1, 1, 0)),
+		ROW("a signalfd, and one that would drop it", "unknown threads-differ", INIT,
+		    BLOCKS, THREADS(1, 1, 0, 0), .signalfds = 1),
+		ROW("one that would drop it before files not seen", "unknown no-access", INIT,
+		    BLOCKS, THREADS(1, 1, 0, 0), .signalfds_unread = true),
+		ROW("the first may wait", "unknown no-access", INIT, UNSURE, THREADS(0, 0, 0, 1)),
+		ROW("another may wait", "unknown no-access", INIT, BLOCKS, THREADS(0, 1, 0, 1)),
+		ROW("a signalfd nobody has to block for", "hears signalfd", INIT, BLOCKS,
+		    THREADS(0, 2, 0, 0), .signalfds = 2),
+		ROW("the first has left its threads", "deaf blocked", INIT, BLOCKS,
+		    THREADS(0, 1, 0, 0)),
 	};
 
 	judge(rows, LEN(rows));
@@ -208,71 +141,31 @@ static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 static void what_is_ignored_is_heard_only_by_who_blocks_it_first(void **state)
 {
 	static const struct row rows[] = {
-		{"init", {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "ignored", 0},
-		{"no init", {IGNORED, OPEN, THREADS(1, 0, 0, 0)}, "ignores", "ignored", 0},
-		{"what only keeps a container there",
-		 {INIT, OPEN, THREADS(1, 0, 0, 0), .workers = 1},
-		 "deaf",
-		 "placeholder",
-		 0},
-		{"the same without a shield",
-		 {OPEN, THREADS(1, 0, 0, 0), .workers = 1},
-		 "dies",
-		 "default",
-		 0},
-		{"a shell that only waits",
-		 {INIT, OPEN, THREADS(1, 0, 0, 0), .shell = {.is_shell = true, .in_front = true},
-		  .workers = 2},
-		 "deaf",
-		 "placeholder",
-		 0},
-		{"the same in which nothing else runs",
-		 {INIT, OPEN, THREADS(1, 0, 0, 0), .shell = {.is_shell = true, .in_front = true}},
-		 "deaf",
-		 "shell",
-		 0},
-		{"what only keeps a container there, with a handler",
-		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), .workers = 1},
-		 "hears",
-		 "handler",
-		 0},
-		{"a shell in a terminal",
-		 {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0), .shell.is_shell = true,
-		  .keeps_terminal = true},
-		 "ignores",
-		 "terminal",
-		 0},
-		{"a script that ignores it",
-		 {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0), .shell.is_shell = true},
-		 "ignores",
-		 "ignored",
-		 0},
-		{"an editor in a terminal",
-		 {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0), .keeps_terminal = true},
-		 "ignores",
-		 "ignored",
-		 0},
-		{"one blocks it, one drops it",
-		 {IGNORED, BLOCKS, THREADS(1, 1, 0, 0)},
-		 "ignores",
-		 "ignored",
-		 0},
-		{"blocked", {IGNORED, BLOCKS, THREADS(0, 1, 0, 0)}, "deaf", "blocked", 0},
-		{"blocked and waited for",
-		 {IGNORED, BLOCKS, THREADS(0, 1, 1, 0)},
-		 "hears",
-		 "waiter",
-		 0},
-		{"a signalfd",
-		 {IGNORED, BLOCKS, THREADS(0, 1, 0, 0), .signalfds = 1},
-		 "hears",
-		 "signalfd",
-		 0},
-		{"a signalfd that nobody blocks for",
-		 {IGNORED, OPEN, THREADS(1, 0, 0, 0), .signalfds = 1},
-		 "ignores",
-		 "ignored",
-		 0},
+		ROW("init", "ignores ignored", INIT, IGNORED, ALONE),
+		ROW("no init", "ignores ignored", IGNORED, ALONE),
+		ROW("what only keeps a container there", "deaf placeholder", INIT, ALONE,
+		    .workers = 1),
+		ROW("the same without a shield", "dies default", ALONE, .workers = 1),
+		ROW("a shell that only waits", "deaf placeholder", INIT, ALONE,
+		    .shell = {.is_shell = true, .in_front = true}, .workers = 2),
+		ROW("the same in which nothing else runs", "deaf shell", INIT, ALONE,
+		    .shell = {.is_shell = true, .in_front = true}),
+		ROW("what only keeps a container there, with a handler", "hears handler", INIT,
+		    HANDLED, ALONE, .workers = 1),
+		ROW("a shell in a terminal", "ignores terminal", INIT, IGNORED, ALONE,
+		    .shell.is_shell = true, .keeps_terminal = true),
+		ROW("a script that ignores it", "ignores ignored", INIT, IGNORED, ALONE,
+		    .shell.is_shell = true),
+		ROW("an editor in a terminal", "ignores ignored", INIT, IGNORED, ALONE,
+		    .keeps_terminal = true),
+		ROW("one blocks it, one drops it", "ignores ignored", IGNORED, BLOCKS,
+		    THREADS(1, 1, 0, 0)),
+		ROW("blocked", "deaf blocked", IGNORED, BLOCKS, THREADS(0, 1, 0, 0)),
+		ROW("blocked and waited for", "hears waiter", IGNORED, BLOCKS, THREADS(0, 1, 1, 0)),
+		ROW("a signalfd", "hears signalfd", IGNORED, BLOCKS, THREADS(0, 1, 0, 0),
+		    .signalfds = 1),
+		ROW("a signalfd that nobody blocks for", "ignores ignored", IGNORED, ALONE,
+		    .signalfds = 1),
 	};
 
 	judge(rows, LEN(rows));
@@ -281,34 +174,14 @@ static void what_is_ignored_is_heard_only_by_who_blocks_it_first(void **state)
 static void a_signal_is_judged_by_what_it_does(void **state)
 {
 	static const struct row rows[] = {
-		{"SIGKILL to an init",
-		 {.signal = SIGKILL, INIT, OPEN, THREADS(1, 0, 0, 0)},
-		 "dies",
-		 "default",
-		 0},
-		{"SIGSTOP", {.signal = SIGSTOP, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "suspends", 0},
-		{"SIGTSTP", {.signal = SIGTSTP, OPEN, THREADS(1, 0, 0, 0)}, "deaf", "suspends", 0},
-		{"SIGTSTP to an init",
-		 {.signal = SIGTSTP, INIT, OPEN, THREADS(1, 0, 0, 0)},
-		 "deaf",
-		 "suspends",
-		 0},
-		{"SIGWINCH",
-		 {.signal = SIGWINCH, INIT, OPEN, THREADS(1, 0, 0, 0)},
-		 "ignores",
-		 "default-ignore",
-		 0},
-		{"SIGWINCH, handled",
-		 {.signal = SIGWINCH, INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0)},
-		 "hears",
-		 "handler",
-		 0},
-		{"SIGRTMIN+3", {.signal = 37, OPEN, THREADS(1, 0, 0, 0)}, "dies", "default", 0},
-		{"an invalid number",
-		 {.signal = 65, OPEN, THREADS(1, 0, 0, 0)},
-		 "dies",
-		 "default",
-		 0},
+		ROW("SIGKILL to an init", "dies default", .signal = SIGKILL, INIT, ALONE),
+		ROW("SIGSTOP", "deaf suspends", .signal = SIGSTOP, ALONE),
+		ROW("SIGTSTP", "deaf suspends", .signal = SIGTSTP, ALONE),
+		ROW("SIGTSTP to an init", "deaf suspends", .signal = SIGTSTP, INIT, ALONE),
+		ROW("SIGWINCH", "ignores default-ignore", .signal = SIGWINCH, INIT, ALONE),
+		ROW("SIGWINCH, handled", "hears handler", .signal = SIGWINCH, INIT, HANDLED, ALONE),
+		ROW("SIGRTMIN+3", "dies default", .signal = 37, ALONE),
+		ROW("an invalid number", "dies default", .signal = 65, ALONE),
 	};
 
 	judge(rows, LEN(rows));
@@ -319,47 +192,21 @@ static void a_signal_is_judged_by_what_it_does(void **state)
 static void a_shell_is_distinguished_from_the_app_behind_it(void **state)
 {
 	static const struct row rows[] = {
-		{"a shell alone",
-		 {INIT, OPEN, THREADS(1, 0, 0, 0), SHELL(.waits = true)},
-		 "deaf",
-		 "no-handler",
-		 0},
-		{"a shell in front",
-		 {INIT, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true, .waits = true)},
-		 "deaf",
-		 "shell",
-		 0},
-		{"no shell, but a child",
-		 {INIT, OPEN, THREADS(1, 0, 0, 0), .shell = {.in_front = true, .waits = true}},
-		 "deaf",
-		 "no-handler",
-		 0},
-		{"without a shield",
-		 {OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
-		 "dies",
-		 "default",
-		 1u << AUDIT_CHILD_UNSIGNALLED},
-		{"a trap, and a child in the foreground",
-		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true, .waits = true)},
-		 "hears",
-		 "handler",
-		 1u << AUDIT_SHELL_WAITS},
-		{"a trap, and a child in the background",
-		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0),
-		  SHELL(.in_front = true, .waits = true, .behind = true)},
-		 "hears",
-		 "handler",
-		 0},
-		{"a trap, and busy itself",
-		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
-		 "hears",
-		 "handler",
-		 0},
-		{"ignored by the shell",
-		 {INIT, IGNORED, OPEN, THREADS(1, 0, 0, 0), SHELL(.in_front = true)},
-		 "ignores",
-		 "ignored",
-		 0},
+		ROW("a shell alone", "deaf no-handler", INIT, ALONE, SHELL(.waits = true)),
+		ROW("a shell in front", "deaf shell", INIT, ALONE,
+		    SHELL(.in_front = true, .waits = true)),
+		ROW("no shell, but a child", "deaf no-handler", INIT, ALONE,
+		    .shell = {.in_front = true, .waits = true}),
+		WARNED(CHILD_UNSIGNALLED, "without a shield", "dies default", ALONE,
+		       SHELL(.in_front = true)),
+		WARNED(SHELL_WAITS, "a trap, and a child in the foreground", "hears handler", INIT,
+		       HANDLED, ALONE, SHELL(.in_front = true, .waits = true)),
+		ROW("a trap, and a child in the background", "hears handler", INIT, HANDLED, ALONE,
+		    SHELL(.in_front = true, .waits = true, .behind = true)),
+		ROW("a trap, and busy itself", "hears handler", INIT, HANDLED, ALONE,
+		    SHELL(.in_front = true)),
+		ROW("ignored by the shell", "ignores ignored", INIT, IGNORED, ALONE,
+		    SHELL(.in_front = true)),
 	};
 
 	judge(rows, LEN(rows));
@@ -368,41 +215,18 @@ static void a_shell_is_distinguished_from_the_app_behind_it(void **state)
 static void warnings_do_not_change_the_verdict(void **state)
 {
 	static const struct row rows[] = {
-		{"stopped",
-		 {HANDLED, OPEN, THREADS(1, 0, 0, 0), .stopped = true},
-		 "hears",
-		 "handler",
-		 1u << AUDIT_STOPPED},
-		{"frozen",
-		 {HANDLED, OPEN, THREADS(1, 0, 0, 0), .frozen = true},
-		 "hears",
-		 "handler",
-		 1u << AUDIT_FROZEN},
-		{"its child ignores it",
-		 {HANDLED, OPEN, THREADS(1, 0, 0, 0), .child_ignores = true},
-		 "hears",
-		 "handler",
-		 1u << AUDIT_CHILD_IGNORES},
-		{"its handler may be its runtime's",
-		 {INIT, HANDLED, OPEN, THREADS(1, 0, 0, 0), .reraises = true},
-		 "hears",
-		 "handler",
-		 1u << AUDIT_RERAISES},
-		{"... which ends who has no shield",
-		 {HANDLED, OPEN, THREADS(1, 0, 0, 0), .reraises = true},
-		 "hears",
-		 "handler",
-		 0},
-		{"it does not hear it itself",
-		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .child_ignores = true},
-		 "deaf",
-		 "blocked",
-		 0},
-		{"asked before",
-		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .pending = true},
-		 "deaf",
-		 "blocked",
-		 1u << AUDIT_PENDING},
+		WARNED(STOPPED, "stopped", "hears handler", HANDLED, ALONE, .stopped = true),
+		WARNED(FROZEN, "frozen", "hears handler", HANDLED, ALONE, .frozen = true),
+		WARNED(CHILD_IGNORES, "its child ignores it", "hears handler", HANDLED, ALONE,
+		       .child_ignores = true),
+		WARNED(RERAISES, "its handler may be its runtime's", "hears handler", INIT, HANDLED,
+		       ALONE, .reraises = true),
+		ROW("... which ends who has no shield", "hears handler", HANDLED, ALONE,
+		    .reraises = true),
+		ROW("it does not hear it itself", "deaf blocked", INIT, BLOCKS, THREADS(0, 1, 0, 0),
+		    .child_ignores = true),
+		WARNED(PENDING, "asked before", "deaf blocked", INIT, BLOCKS, THREADS(0, 1, 0, 0),
+		       .pending = true),
 	};
 
 	judge(rows, LEN(rows));
@@ -446,32 +270,16 @@ static void a_wait_hides_what_it_waits_for_from_the_mask(void **state)
 static void what_blocks_in_passing_is_not_said_to_block(void **state)
 {
 	static const struct row rows[] = {
-		{"one of two",
-		 {INIT, BLOCKS, THREADS(0, 2, 0, 0), .passing = 1},
-		 "unknown",
-		 "busy",
-		 0},
-		{"under a handler",
-		 {INIT, HANDLED, BLOCKS, THREADS(0, 1, 0, 0), .passing = 1},
-		 "unknown",
-		 "busy",
-		 0},
-		{"what it does may not be read",
-		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .passing = 1, .calls_unread = true},
-		 "unknown",
-		 "no-access",
-		 0},
-		{"a signalfd takes it all the same",
-		 {INIT, BLOCKS, THREADS(0, 1, 0, 0), .passing = 1, .signalfds = 1},
-		 "hears",
-		 "signalfd",
-		 0},
-		{"another runs the handler",
-		 {INIT, HANDLED, BLOCKS, THREADS(1, 1, 0, 0), .passing = 1},
-		 "hears",
-		 "handler",
-		 0},
-		{"each sleeps", {INIT, BLOCKS, THREADS(0, 2, 0, 0)}, "deaf", "blocked", 0},
+		ROW("one of two", "unknown busy", INIT, BLOCKS, THREADS(0, 2, 0, 0), .passing = 1),
+		ROW("under a handler", "unknown busy", INIT, HANDLED, BLOCKS, THREADS(0, 1, 0, 0),
+		    .passing = 1),
+		ROW("what it does may not be read", "unknown no-access", INIT, BLOCKS,
+		    THREADS(0, 1, 0, 0), .passing = 1, .calls_unread = true),
+		ROW("a signalfd takes it all the same", "hears signalfd", INIT, BLOCKS,
+		    THREADS(0, 1, 0, 0), .passing = 1, .signalfds = 1),
+		ROW("another runs the handler", "hears handler", INIT, HANDLED, BLOCKS,
+		    THREADS(1, 1, 0, 0), .passing = 1),
+		ROW("each sleeps", "deaf blocked", INIT, BLOCKS, THREADS(0, 2, 0, 0)),
 	};
 
 	judge(rows, LEN(rows));

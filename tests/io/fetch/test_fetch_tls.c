@@ -10,9 +10,10 @@
 #include "base/cleanup.h"
 #include "io/fetch/fetch.h"
 #include "lib/claim.h"
+#include "lib/daemon/kubepeer.h"
+#include "lib/net/asker.h"
 #include "lib/net/rawpeer.h"
 #include "lib/net/tlsc.h"
-#include "lib/net/tlspeer.h"
 
 #define OK    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 #define TOKEN "eyJhbGciOi.secret"
@@ -45,11 +46,14 @@ static const struct row {
 static void test_certificates(void **state)
 {
 	struct asker *asker = *state;
-	struct tlspeer peer;
+	_cleanup_(cleanup_free) char *cert = NULL, *key = NULL;
+	struct kubepeer peer;
 
 	if (!tlsc_can())
 		return;
-	tlspeer_open(&peer, asker, "server");
+	cert = tlsc_read("server.crt");
+	key = tlsc_read("server.key");
+	kubepeer_open(&peer);
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct fetch_request request = {.token = TOKEN, .max_bytes = 64};
 		struct asker_reply reply;
@@ -63,18 +67,20 @@ static void test_certificates(void **state)
 		request.ca_file = rows[i].ca ? ca_path : NULL;
 		if (rows[i].ca)
 			write_ca(rows[i].ca);
-		tlspeer_ask(&peer, asker, &request, OK, &reply);
+		kubepeer_play(&peer,
+			      &(struct kubepeer_part){cert, key, NULL, OK, strlen(OK), false});
+		asker_ask(asker, &request, &reply);
 		print_message("# %s\n", reply.result.text);
 		assert_int_equal(reply.result.error, rows[i].error);
-		assert_true((strstr(buf_str(&peer.said), "Authorization: Bearer " TOKEN) != NULL) ==
-			    (rows[i].error == 0));
+		assert_true((strstr(kubepeer_said(&peer), "Authorization: Bearer " TOKEN) !=
+			     NULL) == (rows[i].error == 0));
 		assert_null(strstr(reply.result.text, "secret"));
 		buf_free(&reply.body);
 		/* The next one does not find the connection of this one. */
 		asker->fetch = fetch_free(asker->fetch);
 		assert_int_equal(fetch_new(asker->event, &asker->fetch, &(struct fetch_why){}), 0);
 	}
-	tlspeer_close(&peer);
+	kubepeer_close(&peer);
 }
 
 static void test_missing_ca(void **state)

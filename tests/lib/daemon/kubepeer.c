@@ -182,6 +182,7 @@ static void play(const struct kubepeer *peer, const struct kubepeer_part *part)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGCHLD, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN); /* a client that is gone before TLS is greeted */
 	if (part->cert)
 		load_keys(&p);
 	for (;;) {

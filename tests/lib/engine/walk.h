@@ -40,6 +40,21 @@ struct walk {
 	enum cause cause;
 };
 
+/* The verdict, the init's wait status, the grace period, when it exits, and the signals before. */
+#define WALK(of, by, code, name, time, left, ...)                                        \
+	{                                                                                \
+		.what = name, .grace = time, .steps = {__VA_ARGS__}, .exit_after = left, \
+		.status = code, .outcome = OUTCOME_##of, .cause = CAUSE_##by             \
+	}
+#define SENT(at, sig, who)              \
+	{                               \
+		at, sig, BY_##who, 0, 0 \
+	}
+#define SENT_AS(at, sig, who, result, flags)     \
+	{                                        \
+		at, sig, BY_##who, result, flags \
+	}
+
 /* Opens a world, which the caller closes, and goes the way. */
 void walk(struct world *w, const struct walk *path);
 
