@@ -116,6 +116,20 @@ static void test_unknown_kill(void **state)
 	world_close(&w);
 }
 
+static void test_known_kill(void **state)
+{
+	struct world w;
+
+	open_undescribed(&w);
+	provide(&w, SEC(19), SIGHUP);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGUSR1);
+	world_managed(&w, SEC(50), CG_A1, &P_A1, SIGKILL);
+	end_and_provide(&w, SEC(50) + 1, SIGKILL, 0);
+	assert_verdict(&w, OUTCOME_KILLED, CAUSE_NO_GRACE, 0);
+	assert_false(world_stop(&w)->inferred);
+	world_close(&w);
+}
+
 /* A person's SIGQUIT is a request of its own, and not the stop. */
 static void test_beside_another(void **state)
 {
@@ -200,6 +214,8 @@ int main(void)
 		CLAIM("where no source does, the verdict has a gap", test_unknown),
 		CLAIM("a kill without grace has a gap when the signal before it may have asked",
 		      test_unknown_kill),
+		CLAIM("... and has none when that is known not to be the stop signal",
+		      test_known_kill),
 		CLAIM("another's request does not hide the stop", test_beside_another),
 		CLAIM("... nor is its delivery that of the stop", test_delivery_of_another),
 		CLAIM("signals from within, of a former init and before a request leave no gap",
