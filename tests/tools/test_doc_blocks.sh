@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs what the pages (*.md, docs/*.md) show, each page in a clean copy of the tree, and checks what
-# they refer to. The word after ``` names what a block is:
+# Runs what the pages (*.md, docs/*.md) show, each page that has commands in a clean copy of the tree,
+# and checks what they refer to. The word after ``` names what a block is:
 #   sh     commands, run as one script that must succeed
 #   yaml   a configuration of graced run, checked by --config.check
 #   text   anything else; any other word, or none, counts as text, too, but may not show commands
@@ -165,7 +165,7 @@ for page in "${@:-"${pages[@]}"}"; do
 	nothing_wrong || claim "$page has whole blocks" 1
 	[[ -s $tmp/blocks ]] || continue
 	copy=$tmp/copy
-	copy_tree "$copy"
+	awk '$3 == "sh" && $4 != "not" { found = 1 } END { exit !found }' "$tmp/blocks" && copy_tree "$copy"
 	while read -r n line word marker; do
 		run_block "$page" "$tmp/block.$n" "$line" "$word" "$marker"
 	done <"$tmp/blocks"
