@@ -273,7 +273,7 @@ $(BUILD)/tests/wire/kernel/test_abi: | $(BUILD)/tests/wire/kernel/abi.bpf.o
 $(BUILD)/tests/wire/all $(BUILD)/tests/wire/json/test_rows: | $(BUILD)/tests/wire/json/rows.bpf.o
 # It includes headers of libc, which ask which machine that is.
 $(BUILD)/tests/wire/json/rows.bpf.o: BPFFLAGS += $(DIALECT) -Iuser -D__$(if $(filter arm64,$(ARCH)),aarch64,x86_64)__ \
-	-isystem /usr/include/$(shell $(CC) -print-multiarch)
+	-isystem $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch)
 
 $(BUILD)/tests/vectors: $(call objs,tests/kubelet/*.c) $(BUILD)/libtest.a $(libs-of-wire)
 	$(call link)

@@ -170,7 +170,7 @@ static void test_wrong_values(void **state)
 	for (size_t i = 0; i < LEN(settings); i++) {
 		const struct setting *s = &settings[i];
 		_cleanup_(buf_free) struct buf flag = {}, variable = {}, file = {}, begins = {};
-		_cleanup_(buf_free) struct buf quoted = {}, wants = {};
+		_cleanup_(buf_free) struct buf wants = {};
 
 		print_message("# %s\n", s->key);
 		buf_printf(&wants, "wants %s", s->wants);
