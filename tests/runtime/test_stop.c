@@ -27,7 +27,7 @@ static struct runtime_pods pods;
 static struct {
 	sd_event *event;
 	struct fetch *fetch;
-	struct podsrc_cri *cri;
+	struct source_cri *cri;
 	unsigned int done;
 	char error[160]; /* of the last one; "" */
 	/* Counts of hooks. */
@@ -44,7 +44,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	podsrc_cri_free(client.cri);
+	source_cri_free(client.cri);
 	fetch_free(client.fetch);
 	sd_event_unref(client.event);
 	return runtime_pods_close(&pods);
@@ -83,14 +83,14 @@ static bool has_touched(pid_t init)
 	return access(path, F_OK) == 0;
 }
 
-static void on_hook(void *userdata, uint64_t tag, enum podsrc_cri_hook what, const char *name,
+static void on_hook(void *userdata, uint64_t tag, enum source_cri_hook what, const char *name,
 		    const char *text)
 {
-	client.begun += what == PODSRC_CRI_HOOK_BEGUN;
-	client.ended += what == PODSRC_CRI_HOOK_ENDED;
-	client.not_run += what == PODSRC_CRI_HOOK_NOT_RUN;
+	client.begun += what == SOURCE_CRI_HOOK_BEGUN;
+	client.ended += what == SOURCE_CRI_HOOK_ENDED;
+	client.not_run += what == SOURCE_CRI_HOOK_NOT_RUN;
 	print_message("# hook of %s: %d %s\n", name, (int)what, text ? text : "");
-	if (what == PODSRC_CRI_HOOK_BEGUN)
+	if (what == SOURCE_CRI_HOOK_BEGUN)
 		return;
 	snprintf(client.text, sizeof(client.text), "%s", text ? text : "");
 	client.touched = has_touched(client.init);
@@ -105,19 +105,19 @@ static void turn(void)
 static void await_up(void)
 {
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
-	struct podsrc_state state = {};
+	struct source_state state = {};
 
-	while (state.status != PODSRC_UP) {
+	while (state.status != SOURCE_UP) {
 		assert_true(clock_boot_ns() < end_ns);
 		turn();
-		podsrc_cri_get_state(client.cri, &state);
+		source_cri_get_state(client.cri, &state);
 	}
 }
 
 static void open_client(void)
 {
-	const struct podsrc_sink sink = {NULL, on_pod, on_container, on_found, NULL};
-	const struct podsrc_cri_options options = {.endpoint = CONTAINERD_SOCKET,
+	const struct source_sink sink = {NULL, on_pod, on_container, on_found, NULL};
+	const struct source_cri_options options = {.endpoint = CONTAINERD_SOCKET,
 						   .retry_max_ns = 200000000};
 	struct fetch_why why;
 
@@ -126,17 +126,17 @@ static void open_client(void)
 		return;
 	assert_true(sd_event_new(&client.event) >= 0);
 	assert_int_equal(fetch_new(client.event, &client.fetch, &why), 0);
-	assert_int_equal(podsrc_cri_new(client.event, client.fetch, &options, &sink, &client.cri),
+	assert_int_equal(source_cri_new(client.event, client.fetch, &options, &sink, &client.cri),
 			 0);
 	await_up();
 }
 
 static void stop(const char *id, uint64_t timeout_s, uint64_t tag)
 {
-	const struct podsrc_cri_stop wish = {
+	const struct source_cri_stop wish = {
 		.container_id = id, .timeout_s = timeout_s, .tag = tag, .done = on_stopped};
 
-	assert_int_equal(podsrc_cri_stop(client.cri, &wish), 0);
+	assert_int_equal(source_cri_stop(client.cri, &wish), 0);
 }
 
 static void await_done(unsigned int n)
@@ -302,13 +302,13 @@ static void a_runtime_that_dies_fails_the_stop_at_once(void **state)
 
 static void stop_hooked(const char *id, uint64_t timeout_s, uint64_t hook_s)
 {
-	const struct podsrc_cri_stop wish = {.container_id = id,
+	const struct source_cri_stop wish = {.container_id = id,
 					     .timeout_s = timeout_s,
 					     .hook_s = hook_s,
 					     .done = on_stopped,
 					     .hook = on_hook};
 
-	assert_int_equal(podsrc_cri_stop(client.cri, &wish), 0);
+	assert_int_equal(source_cri_stop(client.cri, &wish), 0);
 }
 
 static void await(const unsigned int *what, unsigned int n)
@@ -490,7 +490,7 @@ static void a_sandbox_is_stopped_and_listed_as_not_ready(void **state)
 {
 	struct runtime_pod pod = {.name = "boxed"};
 	struct runtime_container container = {};
-	struct podsrc_cri_stop wish = {.sandbox = true, .done = on_stopped};
+	struct source_cri_stop wish = {.sandbox = true, .done = on_stopped};
 
 	open_client();
 	play(&pod, &container, "graceful");
@@ -498,7 +498,7 @@ static void a_sandbox_is_stopped_and_listed_as_not_ready(void **state)
 	stop(container.id, 3600, 9);
 	await_done(1);
 	assert_int_equal(runtime_cri_pod_is_ready(pods.cri, pod.id), 1);
-	assert_int_equal(podsrc_cri_stop(client.cri, &wish), 0);
+	assert_int_equal(source_cri_stop(client.cri, &wish), 0);
 	await_done(2);
 	assert_string_equal(client.error, "");
 	assert_int_equal(runtime_cri_pod_is_ready(pods.cri, pod.id), 0);

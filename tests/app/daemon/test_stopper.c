@@ -32,7 +32,7 @@ static struct site {
 	char dir[40], address[64];
 	struct stopper *stopper;
 	/* The runtime. */
-	struct podsrc_cri_stop stop;
+	struct source_cri_stop stop;
 	char id[META_ID_MAX];
 	unsigned int stops;
 	int stop_result;
@@ -62,7 +62,7 @@ struct lookup *__wrap_monitor_lookup(const struct monitor *m);
 struct feed *__wrap_monitor_feed(const struct monitor *m);
 const struct hierarchy *__wrap_monitor_hierarchy(const struct monitor *m);
 struct cgfs *__wrap_monitor_cgfs(const struct monitor *m);
-int __wrap_lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop);
+int __wrap_lookup_stop(struct lookup *l, const struct source_cri_stop *stop);
 int __wrap_cgfs_signal(struct cgfs *cgfs, const char *controller, uint64_t id,
 		       const struct cgfs_process *process, int signal);
 void __wrap_feed_obs(struct feed *f, const struct obs *obs);
@@ -93,7 +93,7 @@ struct cgfs *__wrap_monitor_cgfs(const struct monitor *m)
 	return NULL;
 }
 
-int __wrap_lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop)
+int __wrap_lookup_stop(struct lookup *l, const struct source_cri_stop *stop)
 {
 	site.stops++;
 	site.stop = *stop;
@@ -292,17 +292,17 @@ static void test_hook(void **state)
 	play(&effect);
 	assert_int_equal(site.stop.timeout_s, 2);
 	assert_int_equal(site.stop.hook_s, 1);
-	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_BEGUN, "n/p/c", NULL);
+	site.stop.hook(site.stop.userdata, 80, SOURCE_CRI_HOOK_BEGUN, "n/p/c", NULL);
 	assert_int_equal(site.n_fed, 1);
 	expect_fed(SHUTDOWN_EV_HOOK_BEGUN, 80, false);
-	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_ENDED, "n/p/c", NULL);
+	site.stop.hook(site.stop.userdata, 80, SOURCE_CRI_HOOK_ENDED, "n/p/c", NULL);
 	assert_int_equal(site.n_fed, 2);
 	expect_fed(SHUTDOWN_EV_HOOK_ENDED, 80, false);
-	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_ENDED, "n/p/c", "exit code 1");
+	site.stop.hook(site.stop.userdata, 80, SOURCE_CRI_HOOK_ENDED, "n/p/c", "exit code 1");
 	assert_int_equal(site.n_fed, 3);
 	expect_fed(SHUTDOWN_EV_HOOK_ENDED, 80, true);
 	/* The engine waits for no answer about one that does not run. */
-	site.stop.hook(site.stop.userdata, 80, PODSRC_CRI_HOOK_NOT_RUN, "n/p/c", "it is httpGet");
+	site.stop.hook(site.stop.userdata, 80, SOURCE_CRI_HOOK_NOT_RUN, "n/p/c", "it is httpGet");
 	assert_int_equal(site.n_fed, 3);
 	site.skips_hooks = true;
 	open_stopper(no_unit);
@@ -383,7 +383,7 @@ static void test_sandbox(void **state)
 				.id = 90,
 				.container_id = "s1",
 				.pod_uid = "94dc9966-1b2c-4d5e-8f90-a1b2c3d4e5f6"};
-	struct podsrc_cri_stop first;
+	struct source_cri_stop first;
 
 	open_stopper(no_unit);
 	play(&effect);

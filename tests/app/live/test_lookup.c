@@ -413,7 +413,7 @@ static void test_none(void **state)
 /* The kubelet's list has had it. */
 static bool is_found(const struct stage *t)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	lookup_get_state(t->lookup, META_KUBELET, &state);
 	return state.lookups[META_FOUND];

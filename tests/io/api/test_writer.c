@@ -27,7 +27,7 @@ struct scene {
 	unsigned int idle;
 	const char *add_at_end; /* the key of one that is added from within done(), once */
 	struct apiwriter_options options;
-	struct podsrc_kubelet_options server;
+	struct source_kubelet_options server;
 	char url[64];
 };
 
@@ -93,7 +93,7 @@ static void open_scene(struct scene *s, void **state, const char *answer)
 	n_letters = 0;
 	rawpeer_open(&s->peer, s->asker->event, NULL, answer);
 	snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%u/", s->peer.port);
-	s->server = (struct podsrc_kubelet_options){.url = s->url, .api_node = "node-1"};
+	s->server = (struct source_kubelet_options){.url = s->url, .api_node = "node-1"};
 	s->options = (struct apiwriter_options){
 		.peer = &s->server,
 		.timeout_ns = 30 * SECOND_NS,
@@ -106,7 +106,7 @@ static void open_scene(struct scene *s, void **state, const char *answer)
 
 static void start(struct scene *s)
 {
-	struct podsrc_kubelet_why why;
+	struct source_kubelet_why why;
 
 	assert_int_equal(
 		apiwriter_new(s->asker->event, s->asker->fetch, &s->options, &s->writer, &why), 0);
@@ -474,7 +474,7 @@ static void test_unsound(void **state)
 		{.method = "POST", .path = "/a", .content_type = "a/b\r\nX: y"},
 		{.method = "POST", .path = "/a", .content_type = ""},
 	};
-	static const struct podsrc_kubelet_options servers[] = {
+	static const struct source_kubelet_options servers[] = {
 		{.url = "http://127.0.0.1:1", .api_node = "n", .token_file = "/t"},
 		{.url = "http://192.0.2.1:1", .api_node = "n"},
 		{.url = "https://127.0.0.1:1", .api_node = "n", .token_file = "/t"},
@@ -488,7 +488,7 @@ static void test_unsound(void **state)
 		assert_int_equal(apiwriter_add(s.writer, rows + i), -EINVAL);
 	assert_true(apiwriter_is_idle(s.writer));
 	for (size_t i = 0; i < LEN(servers); i++) {
-		struct podsrc_kubelet_why why = {};
+		struct source_kubelet_why why = {};
 		struct apiwriter *writer;
 
 		s.options.peer = servers + i;

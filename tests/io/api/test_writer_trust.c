@@ -43,7 +43,7 @@ static struct apiwriter *add(struct kubescene *s, uint64_t patience_ns, unsigned
 		.done = on_done,
 		.userdata = ret_done,
 	};
-	struct podsrc_kubelet_why why;
+	struct source_kubelet_why why;
 	struct apiwriter *writer;
 
 	*ret_done = 0;

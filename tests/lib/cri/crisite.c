@@ -35,7 +35,7 @@ int crisite_tear_down(void **state)
 	void *asker = site->asker;
 	char command[128];
 
-	podsrc_cri_free(site->cri);
+	source_cri_free(site->cri);
 	cripeer_done(&site->peer);
 	free(site->containers);
 	snprintf(command, sizeof(command), "rm -rf -- %s", site->dir);
@@ -93,8 +93,8 @@ static void on_done(void *userdata, enum meta_source source, const char *key,
 
 void crisite_open(struct crisite *site, const char *endpoint)
 {
-	const struct podsrc_sink sink = {site, on_pod, on_container, on_done, NULL};
-	struct podsrc_cri_options options = {
+	const struct source_sink sink = {site, on_pod, on_container, on_done, NULL};
+	struct source_cri_options options = {
 		.endpoint = endpoint,
 		.search = site->search,
 		.timeout_ns = site->timeout_ns,
@@ -106,23 +106,23 @@ void crisite_open(struct crisite *site, const char *endpoint)
 	site->search[1] = site->second;
 	if (!site->deaf && !site->peer.listener)
 		cripeer_listen(&site->peer);
-	assert_int_equal(podsrc_cri_new(site->asker->event, site->asker->fetch, &options, &sink,
+	assert_int_equal(source_cri_new(site->asker->event, site->asker->fetch, &options, &sink,
 					&site->cri),
 			 0);
 }
 
-void crisite_await(struct crisite *site, enum podsrc_status status)
+void crisite_await(struct crisite *site, enum source_status status)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
-	for (podsrc_cri_get_state(site->cri, &state); state.status != status;
-	     podsrc_cri_get_state(site->cri, &state))
+	for (source_cri_get_state(site->cri, &state); state.status != status;
+	     source_cri_get_state(site->cri, &state))
 		asker_turn(site->asker);
 }
 
 void crisite_await_up(struct crisite *site)
 {
-	crisite_await(site, PODSRC_UP);
+	crisite_await(site, SOURCE_UP);
 }
 
 bool crisite_has(const struct crisite *site, unsigned int number)
@@ -145,7 +145,7 @@ void crisite_find(struct crisite *site, unsigned int number)
 {
 	char id[META_ID_MAX];
 
-	podsrc_cri_find(site->cri, cripeer_id(number, id));
+	source_cri_find(site->cri, cripeer_id(number, id));
 }
 
 void crisite_expect(struct crisite *site, unsigned int number, enum meta_result result)

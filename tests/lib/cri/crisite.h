@@ -20,7 +20,7 @@ struct crisite_container {
 struct crisite {
 	struct asker *asker;
 	struct cripeer peer;
-	struct podsrc_cri *cri;
+	struct source_cri *cri;
 	char dir[64];
 	bool deaf;	     /* the peer does not listen yet */
 	uint64_t timeout_ns; /* of a request; 10 s unless changed */
@@ -43,7 +43,7 @@ int crisite_tear_down(void **state);
 /* The peer listens; the source finds it by itself, or at the endpoint. Its requests end after 200
  * ms, and it is back after 10 ms, at most 50. */
 void crisite_open(struct crisite *site, const char *endpoint);
-void crisite_await(struct crisite *site, enum podsrc_status status);
+void crisite_await(struct crisite *site, enum source_status status);
 void crisite_await_up(struct crisite *site);
 bool crisite_has(const struct crisite *site, unsigned int number);
 const struct crisite_container *crisite_get(const struct crisite *site, unsigned int number);

@@ -52,7 +52,7 @@ static void on_done(void *userdata, enum meta_source source, const char *key,
 	s->n_done++;
 	s->ask_again = NULL;
 	if (again)
-		podsrc_kubelet_refresh(s->k, again);
+		source_kubelet_refresh(s->k, again);
 }
 
 void kubescene_write(const char *path, const char *text, size_t len)
@@ -70,7 +70,7 @@ void kubescene_open(struct kubescene *s, struct asker *asker)
 	kubepeer_open(&s->peer);
 	snprintf(s->url, sizeof(s->url), "https://127.0.0.1:%u", s->peer.port);
 	kubescene_write(kubescene_token, KUBESCENE_TOKEN "\n", strlen(KUBESCENE_TOKEN "\n"));
-	s->options = (struct podsrc_kubelet_options){
+	s->options = (struct source_kubelet_options){
 		.url = s->url,
 		.ca_file = kubescene_ca,
 		.server_name = "localhost",
@@ -81,7 +81,7 @@ void kubescene_open(struct kubescene *s, struct asker *asker)
 
 void kubescene_close(struct kubescene *s)
 {
-	podsrc_kubelet_free(s->k);
+	source_kubelet_free(s->k);
 	kubepeer_close(&s->peer);
 	buf_free(&s->answer);
 	buf_free(&s->done);
@@ -120,11 +120,11 @@ void kubescene_play_pods(struct kubescene *s, unsigned int first, unsigned int c
 	kubescene_play_body(s, list.data, list.len, 0);
 }
 
-struct podsrc_state kubescene_state(const struct kubescene *s)
+struct source_state kubescene_state(const struct kubescene *s)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
-	podsrc_kubelet_get_state(s->k, &state);
+	source_kubelet_get_state(s->k, &state);
 	return state;
 }
 
@@ -148,19 +148,19 @@ static void on_listed(void *userdata, enum meta_source source, uint64_t asked_ns
 
 void kubescene_start(struct kubescene *s)
 {
-	struct podsrc_sink sink = {s, on_pod, on_container, on_done, on_listed};
-	struct podsrc_kubelet_why why = {""};
-	int r = podsrc_kubelet_new(s->asker->event, s->asker->fetch, &s->options, &sink, &s->k,
+	struct source_sink sink = {s, on_pod, on_container, on_done, on_listed};
+	struct source_kubelet_why why = {""};
+	int r = source_kubelet_new(s->asker->event, s->asker->fetch, &s->options, &sink, &s->k,
 				   &why);
 
 	if (r < 0)
 		fail_msg("%s", why.text);
 }
 
-struct podsrc_state kubescene_first(struct kubescene *s)
+struct source_state kubescene_first(struct kubescene *s)
 {
 	kubescene_start(s);
-	while (kubescene_state(s).status == PODSRC_STARTING)
+	while (kubescene_state(s).status == SOURCE_STARTING)
 		kubescene_turn(s);
 	return kubescene_state(s);
 }
@@ -169,7 +169,7 @@ void kubescene_refresh(struct kubescene *s, const char *uid)
 {
 	unsigned int before = s->n_done;
 
-	podsrc_kubelet_refresh(s->k, uid);
+	source_kubelet_refresh(s->k, uid);
 	while (s->n_done == before)
 		kubescene_turn(s);
 }

@@ -26,8 +26,8 @@ int kubescene_tear_down(void **state);
 struct kubescene {
 	struct asker *asker;
 	struct kubepeer peer;
-	struct podsrc_kubelet_options options;
-	struct podsrc_kubelet *k;
+	struct source_kubelet_options options;
+	struct source_kubelet *k;
 	char url[64];
 	struct buf answer; /* the last one played as a body or as pods */
 
@@ -60,10 +60,10 @@ void kubescene_play_pods(struct kubescene *s, unsigned int first, unsigned int c
 
 void kubescene_start(struct kubescene *s);
 /* The same, and awaits what comes of the first question. */
-struct podsrc_state kubescene_first(struct kubescene *s);
+struct source_state kubescene_first(struct kubescene *s);
 /* Refreshes, and awaits that it is done. */
 void kubescene_refresh(struct kubescene *s, const char *uid);
 void kubescene_turn(struct kubescene *s);
-struct podsrc_state kubescene_state(const struct kubescene *s);
+struct source_state kubescene_state(const struct kubescene *s);
 
 #endif

@@ -32,7 +32,7 @@ static void ask_next(struct unitasker *a)
 
 	a->next = NULL;
 	if (next)
-		podsrc_units_find(a->units, next);
+		source_units_find(a->units, next);
 }
 
 static void on_pod(void *userdata, const struct meta_pod *pod)
@@ -75,7 +75,7 @@ void unitasker_begin(struct unitasker *a)
 
 void unitasker_end(struct unitasker *a)
 {
-	podsrc_units_free(a->units);
+	source_units_free(a->units);
 	unitpeer_done(&a->peer);
 	sd_event_unref(a->event);
 	free(a->reports);
@@ -113,8 +113,8 @@ void unitasker_ask(struct unitasker *a, const char *name, uint64_t timeout_ns)
 	char address[64];
 
 	snprintf(address, sizeof(address), "unix:path=%s/%s", a->dir, name);
-	assert_int_equal(podsrc_units_new(a->event,
-					  &(struct podsrc_units_options){address, timeout_ns},
+	assert_int_equal(source_units_new(a->event,
+					  &(struct source_units_options){address, timeout_ns},
 					  &a->sink, &a->units),
 			 0);
 }
@@ -137,27 +137,27 @@ void unitasker_settle(struct unitasker *a)
 		;
 }
 
-static bool is_status(struct unitasker *a, enum podsrc_status status)
+static bool is_status(struct unitasker *a, enum source_status status)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
-	podsrc_units_get_state(a->units, &state);
+	source_units_get_state(a->units, &state);
 	return state.status == status;
 }
 
 bool unitasker_is_up(struct unitasker *a)
 {
-	return is_status(a, PODSRC_UP);
+	return is_status(a, SOURCE_UP);
 }
 
 bool unitasker_is_down(struct unitasker *a)
 {
-	return is_status(a, PODSRC_DOWN);
+	return is_status(a, SOURCE_DOWN);
 }
 
 bool unitasker_is_off(struct unitasker *a)
 {
-	return is_status(a, PODSRC_OFF);
+	return is_status(a, SOURCE_OFF);
 }
 
 enum meta_result unitasker_find(struct unitasker *a, const char *cgroup)
@@ -165,7 +165,7 @@ enum meta_result unitasker_find(struct unitasker *a, const char *cgroup)
 	uint64_t end_ns = clock_boot_ns() + PATIENCE_NS;
 	size_t before = a->n_done;
 
-	podsrc_units_find(a->units, cgroup);
+	source_units_find(a->units, cgroup);
 	while (a->n_done == before && clock_boot_ns() < end_ns)
 		assert_true(sd_event_run(a->event, TURN_US) >= 0);
 	assert_int_equal(a->n_done, before + 1);

@@ -21,8 +21,8 @@ struct unitasker_report {
 struct unitasker {
 	sd_event *event;
 	struct unitpeer peer;
-	struct podsrc_units *units;
-	struct podsrc_sink sink;
+	struct source_units *units;
+	struct source_sink sink;
 	char dir[32];
 	struct unitasker_report *reports;
 	size_t n;	  /* so far */

@@ -286,7 +286,7 @@ static int open_writer(struct statuses *s)
 {
 	const struct options *options = monitor_options(s->monitor);
 	char node[OPTIONS_NODE_SIZE];
-	struct podsrc_kubelet_options peer = options_of_lister(options, META_API, node);
+	struct source_kubelet_options peer = options_of_lister(options, META_API, node);
 	struct apiwriter_options writer = {
 		.peer = &peer,
 		.requests_max = REQUESTS_MAX,
@@ -295,7 +295,7 @@ static int open_writer(struct statuses *s)
 		.retry_first_ns = RETRY_FIRST_NS,
 		.retry_last_ns = RETRY_LAST_NS,
 	};
-	struct podsrc_kubelet_why why = {};
+	struct source_kubelet_why why = {};
 	struct fetch_why lacks;
 	int r = fetch_new(monitor_event(s->monitor), &s->fetch, &lacks);
 

@@ -47,7 +47,7 @@ struct scan {
 	struct hierarchy hierarchy;
 	struct freezer freezer;
 	struct cgfs *cgfs;
-	struct podsrc_logs *logs; /* NULL: no names are looked up */
+	struct source_logs *logs; /* NULL: no names are looked up */
 	bool asked;		  /* for who is wanted */
 	char pid_dir[PATH_MAX];	  /* the cgroup of list->only->pid; "": none */
 };
@@ -449,7 +449,7 @@ static int visit(void *userdata, const struct cgfs_dir *dir)
 	if (describes(s->list, found))
 		found->own = describe_container(s->list->describe, &found->path, dir->path);
 	if (is_in_logs(s, found, dir->path))
-		podsrc_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
+		source_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
 				 &found->names);
 	if (!is_asked_for(s, found, dir->path) || !examine(s, dir->path, found))
 		return 0;
@@ -510,7 +510,7 @@ static void open_names(struct scan *s)
 
 	if (options->no_names)
 		return;
-	if (podsrc_logs_new(options->log_dir, &s->logs) < 0)
+	if (source_logs_new(options->log_dir, &s->logs) < 0)
 		s->logs = NULL;
 	if (!s->list->describe && describe_new(options, &s->list->describe) >= 0 && !s->list->quiet)
 		describe_tell_failed(s->list->describe);
@@ -541,7 +541,7 @@ int audit_scan(const struct options *options, uint32_t signal, struct audit_list
 		say("cannot look through the cgroups: %s", strerror(-r));
 	if (r >= 0 && list->n)
 		qsort_r(list->list, list->n, sizeof(*list->list), by_name, list);
-	podsrc_logs_free(s.logs);
+	source_logs_free(s.logs);
 	cgfs_free(s.cgfs);
 	return r;
 }
@@ -626,7 +626,7 @@ static int take_process(struct scan *s, pid_t pid)
 	if (!found->cgroup)
 		return -ENOMEM;
 	if (is_in_logs(s, found, dir))
-		podsrc_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
+		source_logs_find(s->logs, found->path.pod_uid, found->path.container_id,
 				 &found->names);
 	s->list->n++;
 	return 0;
@@ -653,7 +653,7 @@ int audit_scan_pid(const struct options *options, uint32_t signal, pid_t pid,
 		say("there is no process %d", pid);
 	else if (r < 0)
 		say("cannot examine process %d: %s", pid, strerror(-r));
-	podsrc_logs_free(s.logs);
+	source_logs_free(s.logs);
 	cgfs_free(s.cgfs);
 	return r;
 }

@@ -521,16 +521,16 @@ static const char *source_hint(enum meta_source source)
 static void check_source(struct check *c, const struct describe *d, enum meta_source source,
 			 const char *absent)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	describe_get_state(d, source, &state);
-	if (state.status == PODSRC_UP)
+	if (state.status == SOURCE_UP)
 		report(c, OK, meta_source_name(source), "%s%s%s", state.where,
 		       state.text[0] ? ": " : "", state.text);
-	else if (state.status == PODSRC_DOWN)
+	else if (state.status == SOURCE_DOWN)
 		report_problem(c, WARN, meta_source_name(source), source_hint(source), "%s: %s",
 			       state.where, state.text);
-	else if (state.status == PODSRC_STARTING)
+	else if (state.status == SOURCE_STARTING)
 		report_problem(c, WARN, meta_source_name(source), source_hint(source),
 			       "%s: no answer within 3 s", state.where);
 	else if (state.text[0])
@@ -543,10 +543,10 @@ static void check_source(struct check *c, const struct describe *d, enum meta_so
 /* A node without Kubernetes has none, and needs none. */
 static void check_kubelet(struct check *c, const struct describe *d)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	describe_get_state(d, META_KUBELET, &state);
-	if (state.status == PODSRC_OFF && !state.text[0])
+	if (state.status == SOURCE_OFF && !state.text[0])
 		report(c, INFO, meta_source_name(META_KUBELET),
 		       "%s, and no kubelet.url: not queried",
 		       options_want_kubelet_socket(c->options) ? "no socket of its pods API"
@@ -558,7 +558,7 @@ static void check_kubelet(struct check *c, const struct describe *d)
 /* Where no runtime of Kubernetes runs, there are no pods to name. */
 static void check_logs(struct check *c, const struct describe *d)
 {
-	struct podsrc_state cri = {};
+	struct source_state cri = {};
 	char pods[PATH_MAX];
 
 	snprintf(pods, sizeof(pods), "%s/pods", c->options->log_dir);
@@ -566,7 +566,7 @@ static void check_logs(struct check *c, const struct describe *d)
 		describe_get_state(d, META_CRI, &cri);
 	if (host_is_dir(pods))
 		report(c, OK, "logs", "%s", pods);
-	else if (d && cri.status == PODSRC_OFF)
+	else if (d && cri.status == SOURCE_OFF)
 		report(c, INFO, "logs", "no %s: pods are not named by it", pods);
 	else
 		report_problem(
@@ -698,16 +698,16 @@ static void check_checkpoint(struct check *c)
 
 static void check_credential(struct check *c, const char *name, const struct sources_peer *peer)
 {
-	struct podsrc_kubelet_options options = {.token_file = peer->token_file,
+	struct source_kubelet_options options = {.token_file = peer->token_file,
 						 .client_file = peer->client_file};
 	_cleanup_(buf_free) struct buf text = {};
-	struct podsrc_kubelet_why why;
+	struct source_kubelet_why why;
 	struct credential credential;
 	enum credential_state state;
 
 	if (!peer->token_file && !peer->client_file)
 		return;
-	if (podsrc_kubelet_credential(&options, &credential, &why) < 0) {
+	if (source_kubelet_credential(&options, &credential, &why) < 0) {
 		report_problem(c, WARN, name,
 			       "put a readable token or certificate there; docs/shutdown-setup.md "
 			       "shows how to make one",

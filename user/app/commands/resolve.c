@@ -57,7 +57,7 @@ struct resolve {
 	const struct options *options;
 	struct hierarchy hierarchy;
 	bool has_hierarchy;
-	struct podsrc_logs *logs;  /* NULL: none */
+	struct source_logs *logs;  /* NULL: none */
 	struct describe *describe; /* NULL: no source was queried */
 	struct grid grid;
 };
@@ -221,7 +221,7 @@ static int print_rows(struct resolve *r)
 static void describe(struct resolve *r, struct answer *a)
 {
 	if (r->logs && a->named && !cgtrust_user(a->cgroup, 0))
-		podsrc_logs_find(r->logs, a->path.pod_uid, a->path.container_id, &a->names);
+		source_logs_find(r->logs, a->path.pod_uid, a->path.container_id, &a->names);
 	describe_record(a->named ? r->describe : NULL, &a->path, &a->names, a->cgroup, &a->pod,
 			&a->container);
 	a->container.known = a->path.container_id[0];
@@ -351,7 +351,7 @@ int cmd_resolve(int argc, char **argv)
 		return status;
 	view = screen_view(&options);
 	grid_init(&r.grid, &table, &view);
-	if (!options.no_names && podsrc_logs_new(options.log_dir, &r.logs) < 0)
+	if (!options.no_names && source_logs_new(options.log_dir, &r.logs) < 0)
 		r.logs = NULL;
 	/* A user who may not query the runtime gets the names that every user may read. */
 	if (!options.no_names)
@@ -365,6 +365,6 @@ int cmd_resolve(int argc, char **argv)
 		status = 1;
 	grid_done(&r.grid);
 	describe_free(r.describe);
-	podsrc_logs_free(r.logs);
+	source_logs_free(r.logs);
 	return status;
 }

@@ -545,7 +545,7 @@ static int refuse_together(const struct config_loader *loader, const char *key, 
 
 static int take_peer(struct config_loader *loader, enum meta_source source, const char *url)
 {
-	struct podsrc_kubelet_why buffer;
+	struct source_kubelet_why buffer;
 	const char *why = options_refuse_lister(&loader->config.options, source, &buffer);
 
 	return why ? refuse_together(loader, url, why) : 0;

@@ -36,11 +36,11 @@ bool options_want_kubelet_socket(const struct options *o)
 	return !o->sources.kubelet_socket || strcmp(o->sources.kubelet_socket, "none") != 0;
 }
 
-struct podsrc_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
+struct source_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
 						char node[static OPTIONS_NODE_SIZE])
 {
 	const struct sources_peer *peer = peer_of(o, source);
-	struct podsrc_kubelet_options ret = {
+	struct source_kubelet_options ret = {
 		.url = peer->url,
 		.ca_file = peer->ca,
 		.server_name = peer->server_name,
@@ -52,7 +52,7 @@ struct podsrc_kubelet_options options_of_lister(const struct options *o, enum me
 	if (source != META_API) {
 		if (options_want_kubelet_socket(o)) {
 			ret.socket = o->sources.kubelet_socket;
-			ret.sockets = podsrc_kubelet_places;
+			ret.sockets = source_kubelet_places;
 		}
 		return ret;
 	}
@@ -62,15 +62,15 @@ struct podsrc_kubelet_options options_of_lister(const struct options *o, enum me
 }
 
 const char *options_refuse_lister(const struct options *o, enum meta_source source,
-				  struct podsrc_kubelet_why *ret_why)
+				  struct source_kubelet_why *ret_why)
 {
 	const struct sources_peer *peer = peer_of(o, source);
 	char node[OPTIONS_NODE_SIZE];
-	struct podsrc_kubelet_options options = options_of_lister(o, source, node);
+	struct source_kubelet_options options = options_of_lister(o, source, node);
 
 	if (!peer->url && (peer->ca || peer->server_name || peer->token_file || peer->client_file))
 		return "a CA, a server's name, a token or a client certificate is given, and no URL";
-	if (!peer->url || podsrc_kubelet_judge(&options, ret_why) != -EINVAL)
+	if (!peer->url || source_kubelet_judge(&options, ret_why) != -EINVAL)
 		return NULL;
 	return ret_why->text;
 }
@@ -272,7 +272,7 @@ bool options_parse(int argc, char **argv, const struct options_help *help, struc
 		   int *ret_status)
 {
 	_cleanup_(options_flags_done) struct options_flags flags = {};
-	struct podsrc_kubelet_why buffer;
+	struct source_kubelet_why buffer;
 	struct config config = {};
 	const char *why;
 

@@ -190,7 +190,7 @@ void options_flags_done(struct options_flags *flags);
 
 /* How these options query the kubelet or the API server (META_API). node holds the node's name,
  * which the result borrows from it or from o. */
-struct podsrc_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
+struct source_kubelet_options options_of_lister(const struct options *o, enum meta_source source,
 						char node[static OPTIONS_NODE_SIZE]);
 
 /* Whether the kubelet's socket is one to look for. */
@@ -199,6 +199,6 @@ bool options_want_kubelet_socket(const struct options *o);
 /* Whether the options of the kubelet or of the API server make sense together: NULL, or what does
  * not, in *ret_why. */
 const char *options_refuse_lister(const struct options *o, enum meta_source source,
-				  struct podsrc_kubelet_why *ret_why);
+				  struct source_kubelet_why *ret_why);
 
 #endif

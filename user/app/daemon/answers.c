@@ -45,11 +45,11 @@ static bool admits(void *userdata, pid_t pid)
 /* The source that lists such pods has answered: a pod that it does not list is not wanted. */
 static bool lister_answers(const struct monitor *m, bool is_static)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	lookup_get_state(monitor_lookup(m),
 			 meta_lister(sources_asked(monitor_options(m)), is_static), &state);
-	return state.status == PODSRC_UP;
+	return state.status == SOURCE_UP;
 }
 
 struct pod_lines {

@@ -232,9 +232,9 @@ void events_get_metrics(const struct events *e, struct api_events *ret)
 static int open_writer(struct events *e, sd_event *event, const struct options *options)
 {
 	char node[OPTIONS_NODE_SIZE];
-	struct podsrc_kubelet_options peer = options_of_lister(options, META_API, node);
+	struct source_kubelet_options peer = options_of_lister(options, META_API, node);
 	struct apiwriter_options writer = {.peer = &peer, .requests_max = SENT_MAX};
-	struct podsrc_kubelet_why why = {};
+	struct source_kubelet_why why = {};
 	struct fetch_why lacks;
 	int r = fetch_new(event, &e->fetch, &lacks);
 

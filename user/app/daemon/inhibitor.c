@@ -493,16 +493,16 @@ int inhibitor_cancel(struct inhibitor *in, struct control_why *ret_why)
 
 /* --- what the engine wants ------------------------------------------------------------------ */
 
-static bool is_unreachable(const struct podsrc_state *state)
+static bool is_unreachable(const struct source_state *state)
 {
-	return state->status == PODSRC_OFF ||
-	       (state->status == PODSRC_DOWN && state->failures >= FAILURES_MIN);
+	return state->status == SOURCE_OFF ||
+	       (state->status == SOURCE_DOWN && state->failures >= FAILURES_MIN);
 }
 
 static void feed_lister(struct inhibitor *in, enum meta_source source, bool is_static, bool first)
 {
 	bool unreachable, absent;
-	struct podsrc_state state;
+	struct source_state state;
 	struct obs obs;
 
 	lookup_get_state(monitor_lookup(in->monitor), source, &state);

@@ -54,12 +54,12 @@ static void add_process(struct metrics *ret)
 
 static void add_lookups(const struct monitor *m, struct metrics *ret)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	for (int source = META_NONE + 1; source < META_SOURCE_COUNT; source++) {
 		lookup_get_state(monitor_lookup(m), (enum meta_source)source, &state);
-		ret->sources[source].asked = state.status != PODSRC_OFF;
-		ret->sources[source].up = state.status == PODSRC_UP;
+		ret->sources[source].asked = state.status != SOURCE_OFF;
+		ret->sources[source].up = state.status == SOURCE_UP;
 		ret->sources[source].credential = state.credential;
 		memcpy(ret->sources[source].lookups, state.lookups, sizeof(state.lookups));
 	}
@@ -194,20 +194,20 @@ static void metrics(struct daemon *d, const struct web_request *request, struct 
 }
 
 static const char *const words[] = {
-	[PODSRC_OFF] = "off",
-	[PODSRC_STARTING] = "starting",
-	[PODSRC_UP] = "up",
-	[PODSRC_DOWN] = "down",
+	[SOURCE_OFF] = "off",
+	[SOURCE_STARTING] = "starting",
+	[SOURCE_UP] = "up",
+	[SOURCE_DOWN] = "down",
 };
 
 /* A source that is down costs names, not readiness: a line for each that is used. */
 static void add_sources(const struct monitor *m, struct buf *out)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	for (int source = META_NONE + 1; source < META_SOURCE_COUNT; source++) {
 		lookup_get_state(monitor_lookup(m), (enum meta_source)source, &state);
-		if (state.status == PODSRC_OFF)
+		if (state.status == SOURCE_OFF)
 			continue;
 		buf_printf(out, "%s: %s", meta_source_name((enum meta_source)source),
 			   words[state.status]);
@@ -223,7 +223,7 @@ static void add_sources(const struct monitor *m, struct buf *out)
 /* --- the status page --------------------------------------------------------------------------- */
 
 struct status_parts {
-	struct podsrc_state states[META_SOURCE_COUNT];
+	struct source_state states[META_SOURCE_COUNT];
 	struct htmlsource sources[META_SOURCE_COUNT];
 	struct htmlgroup groups[OBS_RANGES_MAX];
 	struct htmlpod *pods;  /* HTMLSTATUS_PODS; NULL without memory */
@@ -235,14 +235,14 @@ static void fill_sources(const struct daemon *d, struct status_parts *parts, str
 {
 	ret->sources = parts->sources;
 	for (int i = META_NONE + 1; i < META_SOURCE_COUNT; i++) {
-		struct podsrc_state *state = &parts->states[i];
+		struct source_state *state = &parts->states[i];
 
 		lookup_get_state(monitor_lookup(d->monitor), (enum meta_source)i, state);
-		if (state->status != PODSRC_OFF)
+		if (state->status != SOURCE_OFF)
 			parts->sources[ret->n_sources++] =
 				(struct htmlsource){meta_source_name((enum meta_source)i),
 						    words[state->status], state->text,
-						    state->status == PODSRC_UP};
+						    state->status == SOURCE_UP};
 	}
 }
 

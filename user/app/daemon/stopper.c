@@ -156,22 +156,22 @@ static void warn_of_hook(const char *name, const char *why)
 		    name, why);
 }
 
-static void on_hook(void *userdata, uint64_t id, enum podsrc_cri_hook what, const char *name,
+static void on_hook(void *userdata, uint64_t id, enum source_cri_hook what, const char *name,
 		    const char *text)
 {
 	struct stopper *s = userdata;
 
 	switch (what) {
-	case PODSRC_CRI_HOOK_BEGUN:
+	case SOURCE_CRI_HOOK_BEGUN:
 		feed_event(s, SHUTDOWN_EV_HOOK_BEGUN, id, false);
 		return;
-	case PODSRC_CRI_HOOK_ENDED:
+	case SOURCE_CRI_HOOK_ENDED:
 		if (text)
 			log_warning("the preStop hook of %s failed: %s; the container is stopped",
 				    name, text);
 		feed_event(s, SHUTDOWN_EV_HOOK_ENDED, id, text != NULL);
 		return;
-	case PODSRC_CRI_HOOK_NOT_RUN:
+	case SOURCE_CRI_HOOK_NOT_RUN:
 		warn_of_hook(name, text);
 	}
 }
@@ -204,7 +204,7 @@ static void fail_request(struct stopper *s, const struct effect *effect, bool ho
 /* A part of a second counts as a whole one: the runtime must not kill it before its time. */
 static void stop_container(struct stopper *s, const struct effect *effect)
 {
-	const struct podsrc_cri_stop stop = {
+	const struct source_cri_stop stop = {
 		.container_id = effect->container_id,
 		.timeout_s = effect->at_ns / NS_PER_S + (effect->at_ns % NS_PER_S != 0),
 		.hook_s = s->runs_hooks ? effect->hook_ns / NS_PER_S : 0,
@@ -282,7 +282,7 @@ static void on_sandbox_stopped(void *userdata, uint64_t tag, const char *error)
 static void stop_sandbox(struct stopper *s, const struct effect *effect)
 {
 	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
-	const struct podsrc_cri_stop stop = {
+	const struct source_cri_stop stop = {
 		.container_id = effect->container_id,
 		.sandbox = true,
 		.done = on_sandbox_stopped,

@@ -27,7 +27,7 @@ struct pending {
 struct lookup {
 	const struct options *options;
 	struct feed *feed;
-	struct podsrc_logs *logs; /* NULL: no names are looked up */
+	struct source_logs *logs; /* NULL: no names are looked up */
 	bool open;		  /* the sources are */
 	struct sources sources;
 	struct map pending;		  /* by hash of what was queried */
@@ -155,7 +155,7 @@ static void on_log_names(void *userdata, const struct obs_names *names)
 void lookup_feed_logs(struct lookup *l)
 {
 	if (l->logs)
-		podsrc_logs_each(l->logs, on_log_names, l);
+		source_logs_each(l->logs, on_log_names, l);
 }
 
 int lookup_new(const struct options *options, struct feed *feed, struct lookup **ret)
@@ -164,7 +164,7 @@ int lookup_new(const struct options *options, struct feed *feed, struct lookup *
 	int r = l ? 0 : -ENOMEM;
 
 	if (r >= 0 && !options->no_names)
-		r = podsrc_logs_new(options->log_dir, &l->logs);
+		r = source_logs_new(options->log_dir, &l->logs);
 	if (r < 0) {
 		free(l);
 		return r;
@@ -177,7 +177,7 @@ int lookup_new(const struct options *options, struct feed *feed, struct lookup *
 
 int lookup_open(struct lookup *l, sd_event *event)
 {
-	const struct podsrc_sink sink = {l, on_pod, on_container, on_done, on_listed};
+	const struct source_sink sink = {l, on_pod, on_container, on_done, on_listed};
 
 	if (l->options->no_names)
 		return 0;
@@ -197,7 +197,7 @@ struct lookup *lookup_free(struct lookup *l)
 	while ((p = map_next(&l->pending, &pos)))
 		free(p);
 	map_done(&l->pending);
-	podsrc_logs_free(l->logs);
+	source_logs_free(l->logs);
 	free(l);
 	return NULL;
 }
@@ -213,7 +213,7 @@ static bool query_unit(struct lookup *l, const struct effect *effect, bool again
 	snprintf(path, sizeof(path), "%s", known);
 	if (!expect(l, path, effect, again))
 		return false;
-	podsrc_units_find(l->sources.units, path);
+	source_units_find(l->sources.units, path);
 	return true;
 }
 
@@ -222,19 +222,19 @@ static bool query_cri(struct lookup *l, const struct effect *effect, bool again)
 	if (!l->sources.cri || !effect->pod_uid[0] ||
 	    !expect(l, effect->container_id, effect, again))
 		return false;
-	podsrc_cri_find(l->sources.cri, effect->container_id);
+	source_cri_find(l->sources.cri, effect->container_id);
 	return true;
 }
 
 /* A user's engine alone means that user's container. True: the answer is to come. */
 static bool query_home(struct lookup *l, const struct effect *effect, bool again)
 {
-	char key[PODSRC_HOMES_KEY_SIZE];
+	char key[SOURCE_HOMES_KEY_SIZE];
 
-	podsrc_homes_key(effect->user, effect->container_id, key);
+	source_homes_key(effect->user, effect->container_id, key);
 	if (!expect(l, key, effect, again))
 		return false;
-	podsrc_homes_find(l->sources.homes, effect->user, effect->container_id,
+	source_homes_find(l->sources.homes, effect->user, effect->container_id,
 			  (enum cgpath_runtime)effect->runtime);
 	return true;
 }
@@ -242,10 +242,10 @@ static bool query_home(struct lookup *l, const struct effect *effect, bool again
 /* It knows more of what is in a pod than any file. */
 static bool cri_answers(const struct lookup *l)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	sources_get_state(&l->sources, META_CRI, &state);
-	return state.status == PODSRC_UP;
+	return state.status == SOURCE_UP;
 }
 
 static enum meta_result query_files(struct lookup *l, const struct effect *effect)
@@ -255,12 +255,12 @@ static enum meta_result query_files(struct lookup *l, const struct effect *effec
 	enum meta_result result;
 
 	if (!effect->pod_uid[0])
-		result = podsrc_files_find(l->sources.files, effect->container_id, runtime,
+		result = source_files_find(l->sources.files, effect->container_id, runtime,
 					   &container);
 	else if (cri_answers(l))
 		return META_ABSENT;
 	else
-		result = podsrc_files_find_in_pod(l->sources.files, effect->container_id, runtime,
+		result = source_files_find_in_pod(l->sources.files, effect->container_id, runtime,
 						  effect->pod_uid, &container);
 	if (result == META_FOUND)
 		on_container(l, &container);
@@ -275,7 +275,7 @@ static void query_logs(struct lookup *l, const struct effect *effect)
 	if (!l->logs || !effect->pod_uid[0])
 		return;
 	feed_begin(&obs, OBS_NAMES);
-	podsrc_logs_find(l->logs, effect->pod_uid, effect->container_id, &obs.names);
+	source_logs_find(l->logs, effect->pod_uid, effect->container_id, &obs.names);
 	obs.names.id = effect->id;
 	obs.names.more = true;
 	feed_obs(l->feed, &obs);
@@ -332,14 +332,14 @@ void lookup_names(struct lookup *l, const struct effect *effect)
 
 static void query_pod(struct lookup *l, const struct effect *effect, bool again)
 {
-	struct podsrc_kubelet *source = sources_of_pod(&l->sources, effect->pod_uid);
+	struct source_kubelet *source = sources_of_pod(&l->sources, effect->pod_uid);
 
 	if (!source)
 		feed_end(l, effect, without(l, META_KUBELET));
 	else if (names_are_shed(l))
 		feed_end(l, effect, META_SHED);
 	else if (expect(l, effect->pod_uid, effect, again))
-		podsrc_kubelet_refresh(source, effect->pod_uid);
+		source_kubelet_refresh(source, effect->pod_uid);
 	else
 		feed_end(l, effect, META_FAILED);
 }
@@ -354,10 +354,10 @@ void lookup_pod(struct lookup *l, const struct effect *effect)
 
 /* What a query of its names is pending by; it may be written to buf. */
 static const char *key_of(const struct lookup *l, const struct effect *effect,
-			  char buf[static PODSRC_HOMES_KEY_SIZE])
+			  char buf[static SOURCE_HOMES_KEY_SIZE])
 {
 	if (effect->user) {
-		podsrc_homes_key(effect->user, effect->container_id, buf);
+		source_homes_key(effect->user, effect->container_id, buf);
 		return buf;
 	}
 	if (effect->kind != GRACED_WATCH_SERVICE)
@@ -376,7 +376,7 @@ static bool is_awaited(const struct lookup *l, const char *key)
 void lookup_again(struct lookup *l, const struct effect *effect)
 {
 	struct effect of_pod = {.type = EFFECT_FIND_POD};
-	char buf[PODSRC_HOMES_KEY_SIZE];
+	char buf[SOURCE_HOMES_KEY_SIZE];
 
 	if (!l->open || names_are_shed(l))
 		return;
@@ -426,23 +426,23 @@ void lookup_make_up(struct lookup *l)
 		lookup_again(l, &owed.query[i]);
 }
 
-int lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop)
+int lookup_stop(struct lookup *l, const struct source_cri_stop *stop)
 {
-	return l->sources.cri ? podsrc_cri_stop(l->sources.cri, stop) : -ENOTCONN;
+	return l->sources.cri ? source_cri_stop(l->sources.cri, stop) : -ENOTCONN;
 }
 
 void lookup_hurry(struct lookup *l)
 {
 	if (l->sources.kubelet)
-		podsrc_kubelet_hurry(l->sources.kubelet);
+		source_kubelet_hurry(l->sources.kubelet);
 	if (l->sources.api)
-		podsrc_kubelet_hurry(l->sources.api);
+		source_kubelet_hurry(l->sources.api);
 }
 
 void lookup_exit(struct lookup *l, const struct effect *effect)
 {
 	if (l->sources.cri && !names_are_shed(l))
-		podsrc_cri_exit(l->sources.cri, effect->container_id);
+		source_cri_exit(l->sources.cri, effect->container_id);
 }
 
 /*
@@ -453,7 +453,7 @@ static bool identify(struct lookup *l, uint64_t id, struct meta_container *ret)
 {
 	const char *path = l->open ? engine_cgroup_path(feed_engine(l->feed), id) : NULL;
 
-	return path && podsrc_files_identify(l->sources.files, path, ret) == META_FOUND;
+	return path && source_files_identify(l->sources.files, path, ret) == META_FOUND;
 }
 
 void lookup_identify(struct lookup *l, const struct effect *effect)
@@ -475,17 +475,17 @@ void lookup_identify(struct lookup *l, const struct effect *effect)
 		on_container(l, &container);
 }
 
-static void logs_state(const struct lookup *l, struct podsrc_state *ret)
+static void logs_state(const struct lookup *l, struct source_state *ret)
 {
 	if (!l->logs)
 		return;
-	podsrc_logs_get_state(l->logs, ret);
+	source_logs_get_state(l->logs, ret);
 	ret->lookups[META_SHED] += l->logs_shed;
 }
 
-void lookup_get_state(const struct lookup *l, enum meta_source source, struct podsrc_state *ret)
+void lookup_get_state(const struct lookup *l, enum meta_source source, struct source_state *ret)
 {
-	*ret = (struct podsrc_state){};
+	*ret = (struct source_state){};
 	if (!l->open)
 		return;
 	if (source == META_LOGS)
@@ -511,9 +511,9 @@ static void log_expiry(struct lookup *l, enum meta_source source,
 }
 
 /* By its socket or by its URL. */
-static void log_way(struct lookup *l, enum meta_source source, const struct podsrc_state *state)
+static void log_way(struct lookup *l, enum meta_source source, const struct source_state *state)
 {
-	if (source != META_KUBELET || state->status != PODSRC_UP ||
+	if (source != META_KUBELET || state->status != SOURCE_UP ||
 	    strcmp(l->kubelet_where, state->where) == 0)
 		return;
 	strcpy(l->kubelet_where, state->where);
@@ -522,20 +522,20 @@ static void log_way(struct lookup *l, enum meta_source source, const struct pods
 
 static void log_change(struct lookup *l, enum meta_source source)
 {
-	struct podsrc_state state;
+	struct source_state state;
 	bool *was_down = l->was_down + source;
 
 	lookup_get_state(l, source, &state);
 	log_expiry(l, source, &state.credential);
 	log_way(l, source, &state);
-	if (state.status == PODSRC_DOWN && !*was_down)
+	if (state.status == SOURCE_DOWN && !*was_down)
 		log_warning("%s: %s: %s; it is queried again, names may be missing meanwhile",
 			    meta_source_name(source), state.where, state.text);
-	else if (state.status == PODSRC_UP && *was_down)
+	else if (state.status == SOURCE_UP && *was_down)
 		log_info("%s: %s answers again", meta_source_name(source), state.where);
 	else
 		return;
-	*was_down = state.status == PODSRC_DOWN;
+	*was_down = state.status == SOURCE_DOWN;
 }
 
 void lookup_log_changes(struct lookup *l)

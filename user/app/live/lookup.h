@@ -35,8 +35,8 @@ void lookup_make_up(struct lookup *l);
 /* Feeds all names that the log directories provide. */
 void lookup_feed_logs(struct lookup *l);
 
-/* podsrc_cri_stop(); -ENOTCONN also where no runtime is queried. */
-int lookup_stop(struct lookup *l, const struct podsrc_cri_stop *stop);
+/* source_cri_stop(); -ENOTCONN also where no runtime is queried. */
+int lookup_stop(struct lookup *l, const struct source_cri_stop *stop);
 
 /* The next query to the sources that list pods does not wait because they are slow or down. */
 void lookup_hurry(struct lookup *l);
@@ -51,7 +51,7 @@ bool lookup_is_settled(const struct lookup *l);
  * certificate expires soon. */
 void lookup_log_changes(struct lookup *l);
 
-/* The state of a source; PODSRC_OFF for one that is not used. */
-void lookup_get_state(const struct lookup *l, enum meta_source source, struct podsrc_state *ret);
+/* The state of a source; SOURCE_OFF for one that is not used. */
+void lookup_get_state(const struct lookup *l, enum meta_source source, struct source_state *ret);
 
 #endif

@@ -51,23 +51,23 @@ static bool any_is_there(const char *const *sockets)
  * rest of a trace. */
 static int open_cri(struct sources *s)
 {
-	struct podsrc_cri_options options = {
+	struct source_cri_options options = {
 		.endpoint = s->options->sources.cri_endpoint,
 		.node = s->options->node_name,
 	};
 	int r;
 
-	if (!options.endpoint && !any_is_there(podsrc_cri_places))
+	if (!options.endpoint && !any_is_there(source_cri_places))
 		return -ENOENT;
 	r = want_fetch(s);
-	return r < 0 ? r : podsrc_cri_new(s->event, s->fetch, &options, &s->sink, &s->cri);
+	return r < 0 ? r : source_cri_new(s->event, s->fetch, &options, &s->sink, &s->cri);
 }
 
-static int open_peer(struct sources *s, enum meta_source source, struct podsrc_kubelet **ret)
+static int open_peer(struct sources *s, enum meta_source source, struct source_kubelet **ret)
 {
 	char name[OPTIONS_NODE_SIZE];
-	struct podsrc_kubelet_options options = options_of_lister(s->options, source, name);
-	struct podsrc_kubelet_why why;
+	struct source_kubelet_options options = options_of_lister(s->options, source, name);
+	struct source_kubelet_why why;
 	int r;
 
 	if (!options.url && !options.sockets)
@@ -78,7 +78,7 @@ static int open_peer(struct sources *s, enum meta_source source, struct podsrc_k
 	if (r == -ELIBACC)
 		return 0;
 	if (r >= 0)
-		r = podsrc_kubelet_new(s->event, s->fetch, &options, &s->sink, ret, &why);
+		r = source_kubelet_new(s->event, s->fetch, &options, &s->sink, ret, &why);
 	if (r == -EINVAL)
 		say("%s", why.text);
 	return r;
@@ -135,7 +135,7 @@ static void warn_missing(const char *flag, const char *directory, const char *us
 static int open_files(struct sources *s)
 {
 	const struct sources_options *o = &s->options->sources;
-	struct podsrc_files_options options = {
+	struct source_files_options options = {
 		.docker_root = o->docker_root,
 		.podman_root = o->podman_root,
 		.containerd_state = o->containerd_state,
@@ -146,34 +146,34 @@ static int open_files(struct sources *s)
 	warn_missing("names.docker-root", o->docker_root, "/var/lib/docker");
 	warn_missing("names.podman-root", o->podman_root, "/var/lib/containers/storage");
 	warn_missing("names.containerd-state", o->containerd_state, "/run/containerd");
-	return podsrc_files_new(&options, &s->files);
+	return source_files_new(&options, &s->files);
 }
 
-static int open_all(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
+static int open_all(sd_event *event, const struct options *options, const struct source_sink *sink,
 		    bool once, struct sources *ret)
 {
-	const struct podsrc_homes_options homes = {.at_once = once};
+	const struct source_homes_options homes = {.at_once = once};
 	int r;
 
 	*ret = (struct sources){.options = options, .event = event, .sink = *sink};
 	r = open_files(ret);
 	if (r >= 0)
-		r = podsrc_homes_new(event, &homes, sink, &ret->homes);
+		r = source_homes_new(event, &homes, sink, &ret->homes);
 	if (r >= 0)
 		r = open_peer(ret, META_API, &ret->api);
 	if (r >= 0 && options->engine.scope >= SCOPE_SERVICES)
-		r = podsrc_units_new(event, NULL, sink, &ret->units);
+		r = source_units_new(event, NULL, sink, &ret->units);
 	return r < 0 ? r : search(ret);
 }
 
-int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
+int sources_open(sd_event *event, const struct options *options, const struct source_sink *sink,
 		 struct sources *ret)
 {
 	return open_all(event, options, sink, false, ret);
 }
 
 int sources_open_once(sd_event *event, const struct options *options,
-		      const struct podsrc_sink *sink, struct sources *ret)
+		      const struct source_sink *sink, struct sources *ret)
 {
 	return open_all(event, options, sink, true, ret);
 }
@@ -181,16 +181,16 @@ int sources_open_once(sd_event *event, const struct options *options,
 void sources_close(struct sources *s)
 {
 	s->again = sd_event_source_disable_unref(s->again);
-	s->units = podsrc_units_free(s->units);
-	s->api = podsrc_kubelet_free(s->api);
-	s->kubelet = podsrc_kubelet_free(s->kubelet);
-	s->cri = podsrc_cri_free(s->cri);
-	s->homes = podsrc_homes_free(s->homes);
-	s->files = podsrc_files_free(s->files);
+	s->units = source_units_free(s->units);
+	s->api = source_kubelet_free(s->api);
+	s->kubelet = source_kubelet_free(s->kubelet);
+	s->cri = source_cri_free(s->cri);
+	s->homes = source_homes_free(s->homes);
+	s->files = source_files_free(s->files);
 	s->fetch = fetch_free(s->fetch);
 }
 
-struct podsrc_kubelet *sources_of_pod(const struct sources *s, const char *pod_uid)
+struct source_kubelet *sources_of_pod(const struct sources *s, const char *pod_uid)
 {
 	return meta_lister(sources_asked(s->options), meta_is_static_uid(pod_uid)) == META_API
 		       ? s->api
@@ -214,36 +214,36 @@ uint32_t sources_asked(const struct options *o)
 	return asked;
 }
 
-void sources_get_state(const struct sources *s, enum meta_source source, struct podsrc_state *ret)
+void sources_get_state(const struct sources *s, enum meta_source source, struct source_state *ret)
 {
 	const struct options *o = s->options;
 
-	*ret = (struct podsrc_state){};
+	*ret = (struct source_state){};
 	if (source == META_CRI && s->cri)
-		podsrc_cri_get_state(s->cri, ret);
+		source_cri_get_state(s->cri, ret);
 	else if (source == META_KUBELET && s->kubelet)
-		podsrc_kubelet_get_state(s->kubelet, ret);
+		source_kubelet_get_state(s->kubelet, ret);
 	else if (source == META_API && s->api)
-		podsrc_kubelet_get_state(s->api, ret);
+		source_kubelet_get_state(s->api, ret);
 	else if (source == META_SYSTEMD && s->units)
-		podsrc_units_get_state(s->units, ret);
+		source_units_get_state(s->units, ret);
 	else if (source == META_CRI || (source == META_KUBELET && o->sources.kubelet.url) ||
 		 (source == META_API && o->sources.api.url))
 		snprintf(ret->text, sizeof(ret->text), "%s", s->lacks.text);
 	else if (source == META_KUBELET)
 		ret->addressless = true;
 	else if (s->files)
-		podsrc_files_get_state(s->files, source, ret);
+		source_files_get_state(s->files, source, ret);
 }
 
 bool sources_settled(const struct sources *s)
 {
 	static const enum meta_source slow[] = {META_CRI, META_KUBELET, META_API, META_SYSTEMD};
-	struct podsrc_state state;
+	struct source_state state;
 
 	for (size_t i = 0; i < sizeof(slow) / sizeof(*slow); i++) {
 		sources_get_state(s, slow[i], &state);
-		if (state.status == PODSRC_STARTING || (state.status == PODSRC_UP && state.waiting))
+		if (state.status == SOURCE_STARTING || (state.status == SOURCE_UP && state.waiting))
 			return false;
 	}
 	return true;

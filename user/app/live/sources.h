@@ -19,13 +19,13 @@
 struct sources {
 	const struct options *options;
 	sd_event *event;
-	struct podsrc_sink sink;
+	struct source_sink sink;
 	struct fetch *fetch; /* NULL until a source needs it */
-	struct podsrc_cri *cri;
-	struct podsrc_kubelet *kubelet, *api;
-	struct podsrc_units *units;
-	struct podsrc_files *files;
-	struct podsrc_homes *homes;
+	struct source_cri *cri;
+	struct source_kubelet *kubelet, *api;
+	struct source_units *units;
+	struct source_files *files;
+	struct source_homes *homes;
 	struct fetch_why lacks; /* why no HTTP request can be made; "" */
 	sd_event_source *again; /* looks for a runtime or a kubelet that was not there */
 };
@@ -34,23 +34,23 @@ struct sources {
 uint32_t sources_asked(const struct options *options);
 
 /* The source that is queried about a pod; NULL: no source is. */
-struct podsrc_kubelet *sources_of_pod(const struct sources *sources, const char *pod_uid);
+struct source_kubelet *sources_of_pod(const struct sources *sources, const char *pod_uid);
 
 /*
  * Opens what the options name and what is there; a source that is down is no error. options, event
  * and the sink's userdata are borrowed. -errno, logged; sources_close() is to be called either way.
  */
-int sources_open(sd_event *event, const struct options *options, const struct podsrc_sink *sink,
+int sources_open(sd_event *event, const struct options *options, const struct source_sink *sink,
 		 struct sources *ret);
-/* Opens them for a command that looks once and ends: see podsrc_homes_options. */
+/* Opens them for a command that looks once and ends: see source_homes_options. */
 int sources_open_once(sd_event *event, const struct options *options,
-		      const struct podsrc_sink *sink, struct sources *ret);
+		      const struct source_sink *sink, struct sources *ret);
 void sources_close(struct sources *sources);
 
-/* How one of them fares; PODSRC_OFF for one that is not open, with a
+/* How one of them fares; SOURCE_OFF for one that is not open, with a
  * text where something else than the source keeps it from that. Log directories are not theirs. */
 void sources_get_state(const struct sources *sources, enum meta_source source,
-		       struct podsrc_state *ret);
+		       struct source_state *ret);
 /* Each has answered its first query, or is down. */
 bool sources_settled(const struct sources *sources);
 

@@ -20,7 +20,7 @@ struct describe {
 	struct sources sources;
 	struct podmap pods;
 	struct podtab tab;
-	char home_key[PODSRC_HOMES_KEY_SIZE]; /* of the look-up in a home that is waited for; "" */
+	char home_key[SOURCE_HOMES_KEY_SIZE]; /* of the look-up in a home that is waited for; "" */
 };
 
 static void on_pod(void *userdata, const struct meta_pod *pod)
@@ -48,12 +48,12 @@ static void on_done(void *userdata, enum meta_source source, const char *key,
 
 static void warn_failed(const struct describe *d, enum meta_source source)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
 	sources_get_state(&d->sources, source, &state);
-	if (state.status == PODSRC_DOWN)
+	if (state.status == SOURCE_DOWN)
 		say("%s: %s", state.where, state.text);
-	else if (state.status == PODSRC_STARTING)
+	else if (state.status == SOURCE_STARTING)
 		say("%s: no answer within 3 s", state.where);
 }
 
@@ -77,7 +77,7 @@ void describe_tell_failed(const struct describe *d)
 int describe_new(const struct options *options, struct describe **ret)
 {
 	struct describe *d = calloc(1, sizeof(*d));
-	struct podsrc_sink sink = {d, on_pod, on_container, on_done, NULL};
+	struct source_sink sink = {d, on_pod, on_container, on_done, NULL};
 	int r;
 
 	if (!d)
@@ -115,8 +115,8 @@ static const struct podtab_container *container_of_user(struct describe *d, uint
 	int r = 0;
 
 	if (!podtab_is_named(podtab_user_container(&d->tab, path->container_id, user))) {
-		podsrc_homes_key(user, path->container_id, d->home_key);
-		podsrc_homes_find(d->sources.homes, user, path->container_id, path->runtime);
+		source_homes_key(user, path->container_id, d->home_key);
+		source_homes_find(d->sources.homes, user, path->container_id, path->runtime);
 	}
 	while (r >= 0 && d->home_key[0])
 		r = sd_event_run(d->event, TURN_US);
@@ -137,10 +137,10 @@ const struct podtab_container *describe_container(struct describe *d, const stru
 	if (user)
 		return container_of_user(d, user, path);
 	if (!path->pod_uid[0])
-		result = podsrc_files_find(d->sources.files, path->container_id, path->runtime,
+		result = source_files_find(d->sources.files, path->container_id, path->runtime,
 					   &meta);
 	else if (!podtab_container(&d->tab, path->container_id))
-		result = podsrc_files_find_in_pod(d->sources.files, path->container_id,
+		result = source_files_find_in_pod(d->sources.files, path->container_id,
 						  path->runtime, path->pod_uid, &meta);
 	if (result == META_FOUND)
 		on_container(d, &meta);
@@ -177,7 +177,7 @@ bool describe_identify(struct describe *d, const char *cgroup, struct cgpath *pa
 {
 	struct meta_container meta;
 
-	if (podsrc_files_identify(d->sources.files, cgroup, &meta) != META_FOUND)
+	if (source_files_identify(d->sources.files, cgroup, &meta) != META_FOUND)
 		return false;
 	on_container(d, &meta);
 	*path = (struct cgpath){.kind = CGPATH_CONTAINER_OUTSIDE, .runtime = CGPATH_RT_CONTAINERD};
@@ -261,7 +261,7 @@ void describe_record(struct describe *d, const struct cgpath *path, const struct
 	fill_container(own, path, name, cgroup, ret_container);
 }
 
-void describe_get_state(const struct describe *d, enum meta_source source, struct podsrc_state *ret)
+void describe_get_state(const struct describe *d, enum meta_source source, struct source_state *ret)
 {
 	sources_get_state(&d->sources, source, ret);
 }

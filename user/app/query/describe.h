@@ -46,6 +46,6 @@ void describe_record(struct describe *d, const struct cgpath *path, const struct
 
 /* How a source fares, as sources_get_state(). */
 void describe_get_state(const struct describe *d, enum meta_source source,
-			struct podsrc_state *ret);
+			struct source_state *ret);
 
 #endif

@@ -93,11 +93,11 @@ void rights_query(const struct options *options, struct right *rights, size_t n,
 		  char ret_why[static RIGHTS_WHY_MAX])
 {
 	char node[OPTIONS_NODE_SIZE];
-	struct podsrc_kubelet_options peer = options_of_lister(options, META_API, node);
+	struct source_kubelet_options peer = options_of_lister(options, META_API, node);
 	_cleanup_(cleanup_sd_event_unref) sd_event *event = NULL;
 	_cleanup_(cleanup_fetch_free) struct fetch *fetch = NULL;
 	_cleanup_(cleanup_apiwriter_free) struct apiwriter *writer = NULL;
-	struct podsrc_kubelet_why why = {};
+	struct source_kubelet_why why = {};
 	struct fetch_why lacks = {};
 	int r;
 

@@ -199,7 +199,7 @@ static void on_answer(void *userdata, const struct fetch_result *answer)
 
 /* --- attempts ----------------------------------------------------------------------------------- */
 
-static int start(struct entry *e, const struct podsrc_kubelet_secrets *secrets)
+static int start(struct entry *e, const struct source_kubelet_secrets *secrets)
 {
 	struct apiwriter *w = e->writer;
 	const char *headers[] = {"Accept: application/json", "Expect:", NULL, NULL};
@@ -230,20 +230,20 @@ static int start(struct entry *e, const struct podsrc_kubelet_secrets *secrets)
 static int attempt(struct entry *e)
 {
 	struct apiwriter *w = e->writer;
-	struct podsrc_kubelet_secrets secrets;
-	struct podsrc_kubelet_why why;
-	int r = podsrc_kubelet_secrets_read(w->token_file, w->client_file, &secrets, &why);
+	struct source_kubelet_secrets secrets;
+	struct source_kubelet_why why;
+	int r = source_kubelet_secrets_read(w->token_file, w->client_file, &secrets, &why);
 
-	podsrc_kubelet_secrets_expiry(&secrets, &w->state.credential);
+	source_kubelet_secrets_expiry(&secrets, &w->state.credential);
 	if (r >= 0 && w->ca_file)
-		r = podsrc_kubelet_file("CA", w->ca_file, &why);
+		r = source_kubelet_file("CA", w->ca_file, &why);
 	if (r >= 0) {
 		r = start(e, &secrets);
 		if (r < 0)
 			snprintf(why.text, sizeof(why.text), "cannot begin a request: %s",
 				 strerror(-r));
 	}
-	podsrc_kubelet_secrets_done(&secrets);
+	source_kubelet_secrets_done(&secrets);
 	if (r < 0) {
 		retry(e, why.text, 0);
 		return r;
@@ -434,7 +434,7 @@ static int copy(const char *text, char **ret)
 	return text && !*ret ? -ENOMEM : 0;
 }
 
-static int take_peer(struct apiwriter *w, const struct podsrc_kubelet_options *peer)
+static int take_peer(struct apiwriter *w, const struct source_kubelet_options *peer)
 {
 	size_t len = strlen(peer->url);
 
@@ -470,10 +470,10 @@ static int join_loop(struct apiwriter *w)
 }
 
 int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_options *options,
-		  struct apiwriter **ret, struct podsrc_kubelet_why *ret_why)
+		  struct apiwriter **ret, struct source_kubelet_why *ret_why)
 {
 	_cleanup_(cleanup_apiwriter_free) struct apiwriter *w = NULL;
-	int r = podsrc_kubelet_judge(options->peer, ret_why);
+	int r = source_kubelet_judge(options->peer, ret_why);
 
 	if (r < 0)
 		return r;

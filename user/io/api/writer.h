@@ -86,7 +86,7 @@ struct apiwriter_request {
 struct apiwriter_options {
 	/* The API server: url, ca_file, server_name, token_file, client_file; api_node must be set.
 	 * The same rules as for reading hold (io/sources/kubelet/kubelet.h). */
-	const struct podsrc_kubelet_options *peer;
+	const struct source_kubelet_options *peer;
 	size_t requests_max;			/* 256: waiting and under way */
 	unsigned int in_flight;			/* 2: under way at once */
 	uint64_t timeout_ns;			/* 10 s: for one attempt */
@@ -112,10 +112,10 @@ struct apiwriter_state {
 	struct apiwriter_counts counts;
 };
 
-/* fetch outlives the writer; event is referenced. -EINVAL for a peer that podsrc_kubelet_judge()
+/* fetch outlives the writer; event is referenced. -EINVAL for a peer that source_kubelet_judge()
  * refuses, and *ret_why says why; -ENOMEM, -errno. */
 int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_options *options,
-		  struct apiwriter **ret, struct podsrc_kubelet_why *ret_why);
+		  struct apiwriter **ret, struct source_kubelet_why *ret_why);
 /* Forgets all requests, without callbacks. */
 struct apiwriter *apiwriter_free(struct apiwriter *writer);
 DEFINE_CLEANUP(struct apiwriter *, apiwriter_free);

@@ -13,7 +13,7 @@
 #include "core/names/credential.h"
 #include "core/names/meta.h"
 
-struct podsrc_sink {
+struct source_sink {
 	void *userdata;
 	void (*pod)(void *userdata, const struct meta_pod *pod);
 	void (*container)(void *userdata, const struct meta_container *container);
@@ -25,15 +25,15 @@ struct podsrc_sink {
 	void (*listed)(void *userdata, enum meta_source source, uint64_t asked_ns);
 };
 
-enum podsrc_status {
-	PODSRC_OFF, /* not configured, or nothing there to query */
-	PODSRC_STARTING,
-	PODSRC_UP,   /* the last question was answered */
-	PODSRC_DOWN, /* the last one was not; text says why */
+enum source_status {
+	SOURCE_OFF, /* not configured, or nothing there to query */
+	SOURCE_STARTING,
+	SOURCE_UP,   /* the last question was answered */
+	SOURCE_DOWN, /* the last one was not; text says why */
 };
 
-struct podsrc_state {
-	enum podsrc_status status;
+struct source_state {
+	enum source_status status;
 	char where[256]; /* a socket's path, a URL without what is secret in it */
 	char text[160];	 /* one line for people: what it speaks (UP), what is wrong (DOWN) */
 	/* No address of its host has been known since the start, or no socket was found: it was

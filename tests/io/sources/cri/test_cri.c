@@ -27,7 +27,7 @@ static void test_all_is_reported(void **state)
 {
 	struct crisite *site = *state;
 	const struct crisite_container *c;
-	struct podsrc_state got;
+	struct source_state got;
 
 	site->peer.image_signal = "SIGQUIT";
 	for (unsigned int pod = 1; pod <= 3; pod++) {
@@ -54,7 +54,7 @@ static void test_all_is_reported(void **state)
 	/* Those that run, and each image once. */
 	assert_int_equal(site->peer.asked[CRI_STATUS], 4);
 	assert_int_equal(site->peer.asked[CRI_IMAGE_STATUS], 1);
-	podsrc_cri_get_state(site->cri, &got);
+	source_cri_get_state(site->cri, &got);
 	assert_string_equal(got.where, site->peer.path);
 	assert_string_equal(got.text, "peer 1.0, CRI v1");
 	assert_int_equal(got.failures, 0);
@@ -64,7 +64,7 @@ static void test_all_is_reported(void **state)
 static void test_find(void **state)
 {
 	struct crisite *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 	char id[META_ID_MAX];
 
 	crisite_open(site, NULL);
@@ -79,14 +79,14 @@ static void test_find(void **state)
 	assert_int_equal(crisite_get(site, 1)->kind, META_KIND_SANDBOX);
 	crisite_expect(site, 3, META_ABSENT);
 	/* Nobody else's by their prefix, and nothing odd, is asked for. */
-	podsrc_cri_find(site->cri, "");
-	podsrc_cri_find(site->cri, "a/b");
+	source_cri_find(site->cri, "");
+	source_cri_find(site->cri, "a/b");
 	memset(id, 'a', sizeof(id));
-	podsrc_cri_find(site->cri, strndupa(id, 64));
+	source_cri_find(site->cri, strndupa(id, 64));
 	assert_int_equal(site->done, 5);
 	while (site->done < 6)
 		asker_turn(site->asker);
-	podsrc_cri_get_state(site->cri, &got);
+	source_cri_get_state(site->cri, &got);
 	assert_int_equal(got.lookups[META_FOUND], 2);
 	assert_int_equal(got.lookups[META_ABSENT], 4);
 }
@@ -125,13 +125,13 @@ static void test_late(void **state)
 static void test_alpha(void **state)
 {
 	struct crisite *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	site->peer.no_v1 = true;
 	cripeer_add(&site->peer, 2, "web", 7);
 	crisite_open(site, NULL);
 	crisite_await_up(site);
-	podsrc_cri_get_state(site->cri, &got);
+	source_cri_get_state(site->cri, &got);
 	assert_string_equal(got.text, "peer 1.0, CRI v1alpha2");
 	crisite_expect(site, 2, META_FOUND);
 }
@@ -144,7 +144,7 @@ static void test_exit(void **state)
 	crisite_open(site, NULL);
 	crisite_await_up(site);
 	cripeer_add(&site->peer, 1, "web", 7);
-	podsrc_cri_exit(site->cri, site->peer.containers[0].id);
+	source_cri_exit(site->cri, site->peer.containers[0].id);
 	while (!site->peer.asked[CRI_STATUS])
 		asker_turn(site->asker);
 	c = site->peer.containers;
@@ -162,7 +162,7 @@ static void test_off(void **state)
 
 	site->deaf = true;
 	crisite_open(site, NULL);
-	crisite_await(site, PODSRC_OFF);
+	crisite_await(site, SOURCE_OFF);
 	crisite_find(site, 1);
 	assert_int_equal(crisite_done(site, 1, META_ABSENT), 1);
 	cripeer_add(&site->peer, 1, "web", 7);
@@ -177,17 +177,17 @@ static void test_no_cri(void **state)
 
 	site->peer.no_v1 = site->peer.no_v1alpha2 = true;
 	crisite_open(site, NULL);
-	crisite_await(site, PODSRC_OFF);
-	podsrc_cri_free(site->cri);
+	crisite_await(site, SOURCE_OFF);
+	source_cri_free(site->cri);
 	site->cri = NULL;
 	crisite_open(site, site->peer.path);
-	crisite_await(site, PODSRC_DOWN);
+	crisite_await(site, SOURCE_DOWN);
 }
 
 static void test_second_place(void **state)
 {
 	struct crisite *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 	struct cripeer other;
 	char path[108];
 
@@ -199,10 +199,10 @@ static void test_second_place(void **state)
 	site->second = path;
 	crisite_open(site, NULL);
 	crisite_await_up(site);
-	podsrc_cri_get_state(site->cri, &got);
+	source_cri_get_state(site->cri, &got);
 	assert_string_equal(got.where, path);
 	crisite_expect(site, 1, META_FOUND);
-	site->cri = podsrc_cri_free(site->cri);
+	site->cri = source_cri_free(site->cri);
 	cripeer_done(&other);
 }
 
@@ -214,13 +214,13 @@ static void test_endpoint(void **state)
 	snprintf(url, sizeof(url), "unix://%s", site->peer.path);
 	crisite_open(site, url);
 	crisite_await_up(site);
-	assert_int_equal(podsrc_cri_new(site->asker->event, site->asker->fetch,
-					&(struct podsrc_cri_options){.endpoint = "run/x.sock"},
-					&(struct podsrc_sink){}, &site->cri),
+	assert_int_equal(source_cri_new(site->asker->event, site->asker->fetch,
+					&(struct source_cri_options){.endpoint = "run/x.sock"},
+					&(struct source_sink){}, &site->cri),
 			 -EINVAL);
-	assert_int_equal(podsrc_cri_new(site->asker->event, site->asker->fetch,
-					&(struct podsrc_cri_options){.endpoint = "tcp://1.2.3.4"},
-					&(struct podsrc_sink){}, &site->cri),
+	assert_int_equal(source_cri_new(site->asker->event, site->asker->fetch,
+					&(struct source_cri_options){.endpoint = "tcp://1.2.3.4"},
+					&(struct source_sink){}, &site->cri),
 			 -EINVAL);
 }
 
@@ -318,7 +318,7 @@ static void test_side_by_side(void **state)
 {
 	enum { AT_ONCE = 12, ROUNDS = 50 };
 	struct crisite *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	site->timeout_ns = 5000 * ASKER_MS;
 	site->peer.annotations = 20000;
@@ -332,7 +332,7 @@ static void test_side_by_side(void **state)
 		while (site->done < round * AT_ONCE)
 			asker_turn(site->asker);
 	}
-	podsrc_cri_get_state(site->cri, &got);
+	source_cri_get_state(site->cri, &got);
 	assert_int_equal(got.lookups[META_FOUND], ROUNDS * AT_ONCE);
 	assert_int_equal(got.failures, 0);
 }
@@ -348,7 +348,7 @@ static void test_freed(void **state)
 		crisite_find(site, i);
 	while (!site->peer.singly[CRI_CONTAINERS])
 		asker_turn(site->asker);
-	site->cri = podsrc_cri_free(site->cri);
+	site->cri = source_cri_free(site->cri);
 	asker_turn(site->asker);
 	assert_int_equal(site->done, 0);
 }

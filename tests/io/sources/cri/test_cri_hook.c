@@ -19,7 +19,7 @@ static struct {
 	unsigned int begun, ended, failed, not_run, done, done_failed;
 	unsigned int stops_then; /* requested when the last hook ended */
 	uint64_t tag;
-	char name[PODSRC_CRI_HOOK_NAME_MAX], text[FETCH_TEXT_MAX];
+	char name[SOURCE_CRI_HOOK_NAME_MAX], text[FETCH_TEXT_MAX];
 } seen;
 
 static void on_stopped(void *userdata, uint64_t tag, const char *error)
@@ -28,7 +28,7 @@ static void on_stopped(void *userdata, uint64_t tag, const char *error)
 	seen.done_failed += error != NULL;
 }
 
-static void on_hook(void *userdata, uint64_t tag, enum podsrc_cri_hook what, const char *name,
+static void on_hook(void *userdata, uint64_t tag, enum source_cri_hook what, const char *name,
 		    const char *text)
 {
 	assert_ptr_equal(userdata, &seen);
@@ -37,15 +37,15 @@ static void on_hook(void *userdata, uint64_t tag, enum podsrc_cri_hook what, con
 	snprintf(seen.text, sizeof(seen.text), "%s", text ? text : "");
 	print_message("# %d %s %s\n", (int)what, name, seen.text);
 	switch (what) {
-	case PODSRC_CRI_HOOK_BEGUN:
+	case SOURCE_CRI_HOOK_BEGUN:
 		seen.begun++;
 		break;
-	case PODSRC_CRI_HOOK_ENDED:
+	case SOURCE_CRI_HOOK_ENDED:
 		seen.ended++;
 		seen.failed += text != NULL;
 		seen.stops_then = seen.site->peer.asked[CRI_STOP];
 		break;
-	case PODSRC_CRI_HOOK_NOT_RUN:
+	case SOURCE_CRI_HOOK_NOT_RUN:
 		seen.not_run++;
 		assert_non_null(text);
 	}
@@ -54,7 +54,7 @@ static void on_hook(void *userdata, uint64_t tag, enum podsrc_cri_hook what, con
 static int stop(struct crisite *site, unsigned int number, uint64_t timeout_s, uint64_t hook_s)
 {
 	char id[META_ID_MAX];
-	const struct podsrc_cri_stop wish = {.container_id = cripeer_id(number, id),
+	const struct source_cri_stop wish = {.container_id = cripeer_id(number, id),
 					     .timeout_s = timeout_s,
 					     .hook_s = hook_s,
 					     .tag = number,
@@ -62,7 +62,7 @@ static int stop(struct crisite *site, unsigned int number, uint64_t timeout_s, u
 					     .hook = on_hook,
 					     .userdata = &seen};
 
-	return podsrc_cri_stop(site->cri, &wish);
+	return source_cri_stop(site->cri, &wish);
 }
 
 static void open_with(struct crisite *site, unsigned int containers, const char *hook)
@@ -383,7 +383,7 @@ static void test_freed(void **state)
 	for (unsigned int i = 1; i <= 9; i++)
 		assert_int_equal(stop(site, i, 3600, 3600), 0);
 	await(site, &seen.begun, 9);
-	site->cri = podsrc_cri_free(site->cri);
+	site->cri = source_cri_free(site->cri);
 	for (int i = 0; i < 100; i++)
 		asker_turn(site->asker);
 	assert_int_equal(seen.ended, 0);

@@ -26,9 +26,9 @@ static const bool against_all[CRIPEER_ACTS] = {
 	[CRIPEER_503] = true,	 [CRIPEER_GOAWAY] = true,      [CRIPEER_TRICKLE] = true,
 };
 
-static void get_state(const struct crisite *site, struct podsrc_state *ret)
+static void get_state(const struct crisite *site, struct source_state *ret)
 {
-	podsrc_cri_get_state(site->cri, ret);
+	source_cri_get_state(site->cri, ret);
 }
 
 /* Asks until it is found; every time, the end is reported once. */
@@ -41,7 +41,7 @@ static void expect_back(struct crisite *site, unsigned int number)
 
 		crisite_find(site, number);
 		while (site->done == done) {
-			struct podsrc_state state;
+			struct source_state state;
 
 			asker_turn(site->asker);
 			/* While it is tried again, what went wrong is still what went wrong. */
@@ -66,7 +66,7 @@ static void misbehave(struct crisite *site, enum cri_method method, enum cripeer
 	bool at_start =
 		method == CRI_VERSION || method == CRI_SANDBOXES || method == CRI_CONTAINERS;
 	unsigned int ticks = site->asker->ticks;
-	struct podsrc_state state;
+	struct source_state state;
 
 	cripeer_remove_all(&site->peer);
 	memset(site->containers, 0, CRISITE_MAX * sizeof(*site->containers));
@@ -81,7 +81,7 @@ static void misbehave(struct crisite *site, enum cri_method method, enum cripeer
 	do {
 		asker_turn(site->asker);
 		get_state(site, &state);
-	} while (state.status == PODSRC_STARTING ||
+	} while (state.status == SOURCE_STARTING ||
 		 (!at_start && !site->containers[9].stop_signal));
 	site->peer.act[method] = act;
 	strcpy(cripeer_add(&site->peer, 1, "web", 7)->image, "example.com/unheard-of:1");
@@ -91,16 +91,16 @@ static void misbehave(struct crisite *site, enum cri_method method, enum cripeer
 	get_state(site, &state);
 	print_message("# %d %s: %s\n", method, acts[act], state.text);
 	if (against_all[act] || (at_start && act != CRIPEER_LONG))
-		assert_int_equal(state.status, PODSRC_DOWN);
+		assert_int_equal(state.status, SOURCE_DOWN);
 	else if (method != CRI_VERSION)
-		assert_int_equal(state.status, PODSRC_UP);
+		assert_int_equal(state.status, SOURCE_UP);
 	assert_true(strlen(state.text) > 0);
 	site->peer.act[method] = CRIPEER_WELL;
 	expect_back(site, 1);
 	/* The others may be faster than a tick. */
 	if (act == CRIPEER_SILENT || act == CRIPEER_TRICKLE)
 		assert_true(site->asker->ticks > ticks);
-	site->cri = podsrc_cri_free(site->cri);
+	site->cri = source_cri_free(site->cri);
 }
 
 static void misbehave_all(struct crisite *site, enum cri_method method)
@@ -133,14 +133,14 @@ static void test_image(void **state)
 static void test_refused(void **state)
 {
 	struct crisite *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	cripeer_add(&site->peer, 1, "web", 7);
 	cripeer_listen(&site->peer);
 	cripeer_die(&site->peer);
 	site->deaf = true;
 	crisite_open(site, NULL);
-	crisite_await(site, PODSRC_DOWN);
+	crisite_await(site, SOURCE_DOWN);
 	crisite_find(site, 1);
 	assert_int_equal(crisite_done(site, 1, META_FAILED), 1);
 	get_state(site, &got);
@@ -193,7 +193,7 @@ static void test_replaced(void **state)
 	expect_back(site, 1);
 	assert_true(other.accepted > 0);
 	assert_int_equal(crisite_done(site, 1, META_FAILED), 0);
-	site->cri = podsrc_cri_free(site->cri);
+	site->cri = source_cri_free(site->cri);
 	cripeer_done(&other);
 }
 
@@ -208,7 +208,7 @@ static void test_any_length(void **state)
 			cripeer_add(&site->peer, i, "web", i % 64);
 		crisite_open(site, NULL);
 		crisite_await_up(site);
-		site->cri = podsrc_cri_free(site->cri);
+		site->cri = source_cri_free(site->cri);
 		/* Nobody had to begin again. */
 		assert_int_equal(site->peer.asked[CRI_VERSION], n / 5);
 	}
@@ -224,7 +224,7 @@ static void test_long(void **state)
 	crisite_open(site, NULL);
 	crisite_await_up(site);
 	assert_string_equal(crisite_get(site, 1)->name, "web");
-	site->cri = podsrc_cri_free(site->cri);
+	site->cri = source_cri_free(site->cri);
 	/* A longer list is ignored; each look-up then queries its container alone. */
 	site->peer.padding = 17 * MB;
 	cripeer_add(&site->peer, 2, "web", 8);
@@ -244,7 +244,7 @@ static void test_long(void **state)
 static void test_mute(void **state)
 {
 	struct crisite *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 	char id[META_ID_MAX];
 
 	site->timeout_ns = 1000 * ASKER_MS;
@@ -265,7 +265,7 @@ static void test_mute(void **state)
 	assert_string_equal(crisite_get(site, 1)->name, "web");
 	assert_int_equal(crisite_done(site, 2, META_FAILED), 0);
 	get_state(site, &got);
-	assert_int_equal(got.status, PODSRC_UP);
+	assert_int_equal(got.status, SOURCE_UP);
 }
 
 static void await_stream(struct crisite *site, unsigned int nth)
@@ -290,7 +290,7 @@ static void test_events(void **state)
 	static const char skipped[] = "\0\0\0\0\4\xff\xff\xff\xff";
 	static const char *const endings[] = {"\xff not gRPC", "\0\xff\xff\xff\xffxyz"};
 	struct crisite *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 	unsigned int number = 1;
 
 	site->peer.has_events = true;

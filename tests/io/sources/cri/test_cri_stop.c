@@ -12,7 +12,7 @@
 
 /* What was reported of the stops, by their containers' numbers. */
 static struct {
-	unsigned int done, failed, each[PODSRC_CRI_STOPS_MAX + 1];
+	unsigned int done, failed, each[SOURCE_CRI_STOPS_MAX + 1];
 	char error[FETCH_TEXT_MAX];
 } seen;
 
@@ -32,13 +32,13 @@ static void on_stopped(void *userdata, uint64_t tag, const char *error)
 static int stop(struct crisite *site, unsigned int number, uint64_t timeout_s)
 {
 	char id[META_ID_MAX];
-	const struct podsrc_cri_stop wish = {.container_id = cripeer_id(number, id),
+	const struct source_cri_stop wish = {.container_id = cripeer_id(number, id),
 					     .timeout_s = timeout_s,
 					     .tag = number,
 					     .done = on_stopped,
 					     .userdata = &seen};
 
-	return podsrc_cri_stop(site->cri, &wish);
+	return source_cri_stop(site->cri, &wish);
 }
 
 static void open_with(struct crisite *site, unsigned int containers)
@@ -106,11 +106,11 @@ static void test_too_many(void **state)
 	struct crisite *site = *state;
 
 	open_with(site, 1);
-	for (unsigned int i = 0; i < PODSRC_CRI_STOPS_MAX; i++)
+	for (unsigned int i = 0; i < SOURCE_CRI_STOPS_MAX; i++)
 		assert_int_equal(stop(site, 1, 30), 0);
 	assert_int_equal(stop(site, 1, 30), -ENOBUFS);
 	/* None is begun before the loop turns, and none is reported once they are freed. */
-	site->cri = podsrc_cri_free(site->cri);
+	site->cri = source_cri_free(site->cri);
 	for (int i = 0; i < 5; i++)
 		asker_turn(site->asker);
 	assert_int_equal(seen.done, 0);
@@ -129,7 +129,7 @@ static void test_death(void **state)
 	cripeer_die(&site->peer);
 	await_done(site, 40);
 	assert_int_equal(seen.failed, 40);
-	crisite_await(site, PODSRC_DOWN);
+	crisite_await(site, SOURCE_DOWN);
 	assert_int_equal(stop(site, 1, 30), -ENOTCONN);
 	site->peer.holds_stops = false;
 	cripeer_listen(&site->peer);
@@ -151,7 +151,7 @@ static void test_other_requests_fail(void **state)
 	await_asked(site, 3);
 	site->peer.act[CRI_CONTAINERS] = CRIPEER_SILENT;
 	crisite_find(site, 1);
-	crisite_await(site, PODSRC_DOWN);
+	crisite_await(site, SOURCE_DOWN);
 	site->peer.act[CRI_CONTAINERS] = CRIPEER_WELL;
 	crisite_await_up(site);
 	assert_int_equal(seen.done, 0);
@@ -198,7 +198,7 @@ static void test_sandbox(void **state)
 	struct crisite *site = *state;
 	char id[META_ID_MAX];
 	/* What is only for containers is not used. */
-	struct podsrc_cri_stop wish = {.container_id = cripeer_id(2, id),
+	struct source_cri_stop wish = {.container_id = cripeer_id(2, id),
 				       .sandbox = true,
 				       .timeout_s = 30,
 				       .hook_s = 30,
@@ -208,18 +208,18 @@ static void test_sandbox(void **state)
 
 	cripeer_add(&site->peer, 2, "", 1);
 	open_with(site, 1);
-	assert_int_equal(podsrc_cri_stop(site->cri, &wish), 0);
+	assert_int_equal(source_cri_stop(site->cri, &wish), 0);
 	await_done(site, 1);
 	assert_int_equal(seen.failed, 0);
 	assert_int_equal(site->peer.asked[CRI_STOP_SANDBOX], 1);
 	assert_int_equal(site->peer.asked[CRI_STOP], 0);
 	wish.container_id = cripeer_id(3, id);
-	assert_int_equal(podsrc_cri_stop(site->cri, &wish), 0);
+	assert_int_equal(source_cri_stop(site->cri, &wish), 0);
 	await_done(site, 2);
 	assert_int_equal(seen.failed, 1);
 	/* One that never answers is given up. */
 	site->peer.act[CRI_STOP_SANDBOX] = CRIPEER_SILENT;
-	assert_int_equal(podsrc_cri_stop(site->cri, &wish), 0);
+	assert_int_equal(source_cri_stop(site->cri, &wish), 0);
 	cripeer_die(&site->peer);
 	await_done(site, 3);
 	assert_int_equal(seen.failed, 2);
@@ -230,18 +230,18 @@ static void test_refused(void **state)
 {
 	static const char *const ids[] = {"", "a/b", "a b", "../x", "a\n"};
 	struct crisite *site = *state;
-	struct podsrc_cri_stop wish = {.done = on_stopped, .userdata = &seen};
+	struct source_cri_stop wish = {.done = on_stopped, .userdata = &seen};
 	char id[META_ID_MAX + 1];
 
 	open_with(site, 1);
 	for (size_t i = 0; i < LEN(ids); i++) {
 		wish.container_id = ids[i];
-		assert_int_equal(podsrc_cri_stop(site->cri, &wish), -EINVAL);
+		assert_int_equal(source_cri_stop(site->cri, &wish), -EINVAL);
 	}
 	memset(id, 'a', sizeof(id));
 	id[META_ID_MAX] = 0;
 	wish.container_id = id;
-	assert_int_equal(podsrc_cri_stop(site->cri, &wish), -EINVAL);
+	assert_int_equal(source_cri_stop(site->cri, &wish), -EINVAL);
 	assert_int_equal(seen.done, 0);
 }
 

@@ -32,7 +32,7 @@
 
 struct tree {
 	char dir[64];
-	struct podsrc_files *src;
+	struct source_files *src;
 };
 
 static const char *at(const struct tree *t, const char *path)
@@ -80,7 +80,7 @@ static int setup(void **state)
 {
 	static struct tree t;
 	char docker[96], storage[96], run[96];
-	struct podsrc_files_options options = {docker, storage, run, NULL, 0};
+	struct source_files_options options = {docker, storage, run, NULL, 0};
 
 	strcpy(t.dir, "/tmp/graced-files-XXXXXX");
 	if (!mkdtemp(t.dir))
@@ -89,7 +89,7 @@ static int setup(void **state)
 	snprintf(storage, sizeof(storage), "%s/storage", t.dir);
 	snprintf(run, sizeof(run), "%s/run", t.dir);
 	*state = &t;
-	return podsrc_files_new(&options, &t.src);
+	return source_files_new(&options, &t.src);
 }
 
 static int teardown(void **state)
@@ -97,7 +97,7 @@ static int teardown(void **state)
 	struct tree *t = *state;
 	char command[128];
 
-	podsrc_files_free(t->src);
+	source_files_free(t->src);
 	snprintf(command, sizeof(command), "rm -rf -- '%s'", t->dir);
 	return system(command);
 }
@@ -107,7 +107,7 @@ static void expect(struct tree *t, const char *id, enum cgpath_runtime runtime,
 {
 	struct meta_container got = {};
 
-	assert_int_equal(podsrc_files_find(t->src, id, runtime, &got), result);
+	assert_int_equal(source_files_find(t->src, id, runtime, &got), result);
 	assert_string_equal(got.id, result == META_FOUND ? id : "");
 	assert_int_equal(got.source, source);
 	assert_string_equal(got.name, name);
@@ -150,7 +150,7 @@ static void test_podman(void **state)
 	put(t, PODMAN, "containers.json", LISTED(ID1, "web"));
 	expect_none(t, ID1, CGPATH_RT_PODMAN, META_ABSENT);
 	put(t, PODMAN "/" ID1 "/userdata", "config.json", BUNDLE("/x", STOP_QUIT));
-	assert_int_equal(podsrc_files_find(t->src, ID1, CGPATH_RT_PODMAN, &got), META_FOUND);
+	assert_int_equal(source_files_find(t->src, ID1, CGPATH_RT_PODMAN, &got), META_FOUND);
 	assert_string_equal(got.name, "web");
 	assert_int_equal(got.stop_signal, 3);
 	assert_int_equal(got.known, 0);
@@ -242,7 +242,7 @@ static void expect_in_pod(struct tree *t, enum cgpath_runtime runtime, enum meta
 {
 	struct meta_container got = {};
 
-	assert_int_equal(podsrc_files_find_in_pod(t->src, ID1, runtime, POD_UID, &got),
+	assert_int_equal(source_files_find_in_pod(t->src, ID1, runtime, POD_UID, &got),
 			 kind ? META_FOUND : META_ABSENT);
 	assert_int_equal(got.source, kind ? source : META_NONE);
 	assert_int_equal(got.kind, kind);
@@ -368,7 +368,7 @@ static void test_identify(void **state)
 		struct meta_container got = {};
 
 		print_message("# %s\n", rows[i].path);
-		assert_int_equal(podsrc_files_identify(t->src, rows[i].path, &got),
+		assert_int_equal(source_files_identify(t->src, rows[i].path, &got),
 				 rows[i].name ? META_FOUND : META_ABSENT);
 		assert_string_equal(got.name, rows[i].name ?: "");
 		assert_int_equal(got.source, rows[i].name ? META_CONTAINERD : META_NONE);
@@ -440,16 +440,16 @@ static enum meta_result ask(struct tree *t, enum meta_source source)
 	struct meta_container got;
 
 	if (source == META_DOCKER)
-		return podsrc_files_find(t->src, ID1, CGPATH_RT_DOCKER, &got);
+		return source_files_find(t->src, ID1, CGPATH_RT_DOCKER, &got);
 	if (source == META_PODMAN)
-		return podsrc_files_find(t->src, ID1, CGPATH_RT_PODMAN, &got);
-	return podsrc_files_identify(t->src, "/default/web1", &got);
+		return source_files_find(t->src, ID1, CGPATH_RT_PODMAN, &got);
+	return source_files_identify(t->src, "/default/web1", &got);
 }
 
 static void check_lie(const char *path, enum meta_source source, enum lie kind)
 {
 	enum meta_result want = kind == TRUTH ? META_FOUND : META_FAILED;
-	struct podsrc_state fares;
+	struct source_state fares;
 	struct tree *t;
 	void *state;
 
@@ -462,8 +462,8 @@ static void check_lie(const char *path, enum meta_source source, enum lie kind)
 	if (kind == NOTHING)
 		want = META_ABSENT;
 	assert_int_equal(ask(t, source), want);
-	podsrc_files_get_state(t->src, source, &fares);
-	assert_int_equal(fares.status, kind == TRUTH || kind == NOTHING ? PODSRC_UP : PODSRC_DOWN);
+	source_files_get_state(t->src, source, &fares);
+	assert_int_equal(fares.status, kind == TRUTH || kind == NOTHING ? SOURCE_UP : SOURCE_DOWN);
 	assert_int_equal(fares.failures, want == META_FAILED);
 	if (strstr(path, ".json") && (kind == FIFO || kind == SOCKET || kind == FOLDER))
 		assert_non_null(strstr(fares.text, "no regular file"));
@@ -509,13 +509,13 @@ static void test_lies(void **state)
 static void test_roots(void **state)
 {
 	struct tree *t = *state;
-	struct podsrc_state fares;
+	struct source_state fares;
 
-	podsrc_files_get_state(t->src, META_DOCKER, &fares);
-	assert_int_equal(fares.status, PODSRC_OFF);
+	source_files_get_state(t->src, META_DOCKER, &fares);
+	assert_int_equal(fares.status, SOURCE_OFF);
 	assert_string_equal(fares.where, at(t, "docker"));
 	assert_int_equal(ask(t, META_DOCKER), META_ABSENT);
-	podsrc_files_get_state(t->src, META_DOCKER, &fares);
+	source_files_get_state(t->src, META_DOCKER, &fares);
 	assert_int_equal(fares.lookups[META_ABSENT], 0);
 	begin_lies(t);
 	/* An administrator may have put it elsewhere. */
@@ -523,36 +523,36 @@ static void test_roots(void **state)
 	assert_int_equal(symlink("elsewhere", at(t, "docker")), 0);
 	assert_int_equal(ask(t, META_DOCKER), META_FOUND);
 	assert_int_equal(chmod(at(t, "elsewhere"), 0777), 0);
-	podsrc_files_get_state(t->src, META_DOCKER, &fares);
-	assert_int_equal(fares.status, PODSRC_DOWN);
+	source_files_get_state(t->src, META_DOCKER, &fares);
+	assert_int_equal(fares.status, SOURCE_DOWN);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(ask(t, META_DOCKER), META_FAILED);
-	podsrc_files_get_state(t->src, META_DOCKER, &fares);
+	source_files_get_state(t->src, META_DOCKER, &fares);
 	assert_int_equal(fares.failures, 2);
 	assert_int_equal(fares.lookups[META_FOUND], 1);
 	assert_int_equal(fares.lookups[META_FAILED], 2);
 	assert_int_equal(chmod(at(t, "elsewhere"), 0711), 0);
 	assert_int_equal(ask(t, META_DOCKER), META_FOUND);
-	podsrc_files_get_state(t->src, META_DOCKER, &fares);
-	assert_int_equal(fares.status, PODSRC_UP);
+	source_files_get_state(t->src, META_DOCKER, &fares);
+	assert_int_equal(fares.status, SOURCE_UP);
 	assert_int_equal(fares.failures, 0);
-	podsrc_files_get_state(t->src, META_LOGS, &fares);
-	assert_int_equal(fares.status, PODSRC_OFF);
+	source_files_get_state(t->src, META_LOGS, &fares);
+	assert_int_equal(fares.status, SOURCE_OFF);
 }
 
 static void test_off(void **state)
 {
-	const struct podsrc_files_options none = {"", "", "", NULL, 0};
-	struct podsrc_files *src;
-	struct podsrc_state fares;
+	const struct source_files_options none = {"", "", "", NULL, 0};
+	struct source_files *src;
+	struct source_state fares;
 	struct meta_container got;
 
-	assert_int_equal(podsrc_files_new(&none, &src), 0);
-	assert_int_equal(podsrc_files_find(src, ID1, CGPATH_RT_UNKNOWN, &got), META_ABSENT);
-	podsrc_files_get_state(src, META_PODMAN, &fares);
-	assert_int_equal(fares.status, PODSRC_OFF);
-	assert_null(podsrc_files_free(src));
-	assert_null(podsrc_files_free(NULL));
+	assert_int_equal(source_files_new(&none, &src), 0);
+	assert_int_equal(source_files_find(src, ID1, CGPATH_RT_UNKNOWN, &got), META_ABSENT);
+	source_files_get_state(src, META_PODMAN, &fares);
+	assert_int_equal(fares.status, SOURCE_OFF);
+	assert_null(source_files_free(src));
+	assert_null(source_files_free(NULL));
 }
 
 static void test_ids(void **state)

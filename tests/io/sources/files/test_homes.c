@@ -37,7 +37,7 @@
 	"\"],\"metadata\":\"{\\\"image-name\\\":\\\"nginx\\\"}\"}]"
 
 struct heard {
-	char key[PODSRC_HOMES_KEY_SIZE];
+	char key[SOURCE_HOMES_KEY_SIZE];
 	enum meta_result result;
 	struct meta_container found; /* the last one before */
 };
@@ -45,7 +45,7 @@ struct heard {
 struct homes {
 	char dir[64], passwd[96];
 	sd_event *event;
-	struct podsrc_homes *src;
+	struct source_homes *src;
 	struct meta_container found;
 	struct heard heard[ANSWERS];
 	size_t n;
@@ -73,12 +73,12 @@ static void on_done(void *userdata, enum meta_source source, const char *key,
 
 static void reopen(struct homes *t, bool at_once, uint64_t patience_ns)
 {
-	const struct podsrc_homes_options options = {
+	const struct source_homes_options options = {
 		.passwd = t->passwd, .at_once = at_once, .patience_ns = patience_ns};
-	const struct podsrc_sink sink = {t, NULL, on_container, on_done, NULL};
+	const struct source_sink sink = {t, NULL, on_container, on_done, NULL};
 
-	podsrc_homes_free(t->src);
-	assert_int_equal(podsrc_homes_new(t->event, &options, &sink, &t->src), 0);
+	source_homes_free(t->src);
+	assert_int_equal(source_homes_new(t->event, &options, &sink, &t->src), 0);
 	t->n = 0;
 }
 
@@ -131,7 +131,7 @@ static const struct heard *ask(struct homes *t, uint32_t user, const char *id,
 {
 	size_t n = t->n;
 
-	podsrc_homes_find(t->src, user, id, runtime);
+	source_homes_find(t->src, user, id, runtime);
 	await(t, n + 1);
 	return &t->heard[t->n - 1];
 }
@@ -139,9 +139,9 @@ static const struct heard *ask(struct homes *t, uint32_t user, const char *id,
 static void expect(struct homes *t, const char *id, enum cgpath_runtime runtime, const char *name)
 {
 	const struct heard *heard = ask(t, USER, id, runtime);
-	char key[PODSRC_HOMES_KEY_SIZE];
+	char key[SOURCE_HOMES_KEY_SIZE];
 
-	podsrc_homes_key(USER, id, key);
+	source_homes_key(USER, id, key);
 	assert_string_equal(heard->key, key);
 	assert_string_equal(heard->found.name, name);
 	assert_int_equal(heard->result, *name ? META_FOUND : META_ABSENT);
@@ -181,7 +181,7 @@ static int teardown(void **state)
 
 	if (!t->dir[0])
 		return 0;
-	podsrc_homes_free(t->src);
+	source_homes_free(t->src);
 	sd_event_unref(t->event);
 	snprintf(command, sizeof(command), "rm -rf --one-file-system -- '%s'", t->dir);
 	return system(command);
@@ -282,7 +282,7 @@ static void a_mount_below_the_home_is_not_entered(void **state)
 	expect(t, ID1, CGPATH_RT_DOCKER, "web");
 	if (mount(at(t, USER, DOCKER), at(t, USER, DOCKER), NULL, MS_BIND, NULL) < 0)
 		skip();
-	podsrc_homes_find(t->src, USER, ID1, CGPATH_RT_DOCKER);
+	source_homes_find(t->src, USER, ID1, CGPATH_RT_DOCKER);
 	await(t, t->n + 1);
 	umount2(at(t, USER, DOCKER), MNT_DETACH);
 	assert_int_equal(t->heard[t->n - 1].result, META_ABSENT);
@@ -339,14 +339,14 @@ static void many_at_once_are_answered_or_shed(void **state)
 	put(t, USER, DOCKER ID1 "/config.v2.json", DOCKER_OF(ID1, "web"));
 	for (unsigned int i = 0; i < 100; i++) {
 		snprintf(id, sizeof(id), "%064x", i);
-		podsrc_homes_find(t->src, USER, id, CGPATH_RT_DOCKER);
+		source_homes_find(t->src, USER, id, CGPATH_RT_DOCKER);
 	}
-	podsrc_homes_find(t->src, OTHER, ID1, CGPATH_RT_DOCKER);
+	source_homes_find(t->src, OTHER, ID1, CGPATH_RT_DOCKER);
 	await(t, 101);
 	for (size_t i = 0; i < t->n; i++)
 		shed += t->heard[i].result == META_SHED;
 	/* One went at once, and a child's questions are not those that wait. */
-	assert_int_equal(shed, 100 - 1 - PODSRC_HOMES_WAITING);
+	assert_int_equal(shed, 100 - 1 - SOURCE_HOMES_WAITING);
 	/* The other user waits for none of them. */
 	expect(t, ID1, CGPATH_RT_DOCKER, "web");
 }
@@ -361,17 +361,17 @@ static void what_hangs_is_given_up(void **state)
 	assert_int_equal(mkfifo(t->passwd, 0600), 0);
 	reopen(t, false, 200 * MS);
 	began_ns = clock_monotonic_ns();
-	for (uint32_t user = MANY; user <= MANY + PODSRC_HOMES_USERS; user++)
-		podsrc_homes_find(t->src, user, ID1, CGPATH_RT_DOCKER);
+	for (uint32_t user = MANY; user <= MANY + SOURCE_HOMES_USERS; user++)
+		source_homes_find(t->src, user, ID1, CGPATH_RT_DOCKER);
 	/* One more than there are places. */
 	assert_int_equal(t->n, 1);
 	assert_int_equal(t->heard[0].result, META_SHED);
-	await(t, PODSRC_HOMES_USERS + 1);
+	await(t, SOURCE_HOMES_USERS + 1);
 	for (size_t i = 1; i < t->n; i++)
 		assert_int_equal(t->heard[i].result, META_FAILED);
 	/* No more than some children are there at a time. */
 	assert_true(clock_monotonic_ns() - began_ns >=
-		    PODSRC_HOMES_USERS / PODSRC_HOMES_CHILDREN * 200 * MS);
+		    SOURCE_HOMES_USERS / SOURCE_HOMES_CHILDREN * 200 * MS);
 }
 
 static void children_have_pauses(void **state)

@@ -37,7 +37,7 @@ static void play(struct kubescene *s, const char *metadata, unsigned int first, 
 
 static void test_asks(void **state)
 {
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 	char where[96];
 
@@ -46,7 +46,7 @@ static void test_asks(void **state)
 	open_api(&s, *state);
 	play(&s, "{\"resourceVersion\":\"5\"}", 0, 3);
 	got = kubescene_first(&s);
-	assert_int_equal(got.status, PODSRC_UP);
+	assert_int_equal(got.status, SOURCE_UP);
 	assert_string_equal(got.text, "3 pods");
 	snprintf(where, sizeof(where), "%s/api/v1/pods", s.url);
 	assert_string_equal(got.where, where);
@@ -74,7 +74,7 @@ static void write_client(const char *path, const char *name)
 }
 
 /* client: the name of a certificate, or NULL for an invalid file. */
-static struct podsrc_state ask_as(struct asker *asker, const char *client)
+static struct source_state ask_as(struct asker *asker, const char *client)
 {
 	_cleanup_(cleanup_free) char *cert = tlsc_read("server.crt"),
 				     *key = tlsc_read("server.key");
@@ -83,7 +83,7 @@ static struct podsrc_state ask_as(struct asker *asker, const char *client)
 		KUBESCENE_HEAD "Content-Length: 26\r\n\r\n{\"kind\":\"List\",\"items\":[]}";
 	struct kubepeer_part part = {
 		.cert = cert, .key = key, .client_ca = ca, .answer = list, .len = sizeof(list) - 1};
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 	char path[96];
 
@@ -100,7 +100,7 @@ static struct podsrc_state ask_as(struct asker *asker, const char *client)
 	print_message("# %s: %s\n", client ?: "none", got.text);
 	if (!client)
 		assert_non_null(strstr(got.text, path));
-	assert_int_equal(kubepeer_asked(&s.peer), got.status == PODSRC_UP);
+	assert_int_equal(kubepeer_asked(&s.peer), got.status == SOURCE_UP);
 	kubescene_close(&s);
 	unlink(path);
 	return got;
@@ -132,10 +132,10 @@ static void test_client_certificate_rotates(void **state)
 	for (unsigned int i = 0; i < LEN(names); i++) {
 		write_client(path, names[i]);
 		if (i == 0)
-			assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+			assert_int_equal(kubescene_first(&s).status, SOURCE_UP);
 		else
 			kubescene_refresh(&s, "a");
-		assert_int_equal(kubescene_state(&s).status, PODSRC_UP);
+		assert_int_equal(kubescene_state(&s).status, SOURCE_UP);
 		assert_int_equal(kubepeer_asked(&s.peer), i + 1);
 		assert_int_equal(kubepeer_accepted(&s.peer), connections[i]);
 	}
@@ -145,18 +145,18 @@ static void test_client_certificate_rotates(void **state)
 
 static void test_client_certificate(void **state)
 {
-	static const struct podsrc_kubelet_options in_the_clear = {
+	static const struct source_kubelet_options in_the_clear = {
 		.url = "http://127.0.0.1:8001", .api_node = "n", .client_file = "/c"};
-	struct podsrc_kubelet_why why;
+	struct source_kubelet_why why;
 
 	if (!tlsc_can())
 		return;
-	assert_int_equal(ask_as(*state, "client").status, PODSRC_UP);
-	assert_int_equal(ask_as(*state, "stranger").status, PODSRC_DOWN);
-	assert_int_equal(ask_as(*state, NULL).status, PODSRC_DOWN);
+	assert_int_equal(ask_as(*state, "client").status, SOURCE_UP);
+	assert_int_equal(ask_as(*state, "stranger").status, SOURCE_DOWN);
+	assert_int_equal(ask_as(*state, NULL).status, SOURCE_DOWN);
 	/* It is read again. */
-	assert_int_equal(ask_as(*state, "client").status, PODSRC_UP);
-	assert_int_equal(podsrc_kubelet_judge(&in_the_clear, &why), -EINVAL);
+	assert_int_equal(ask_as(*state, "client").status, SOURCE_UP);
+	assert_int_equal(source_kubelet_judge(&in_the_clear, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "needs https"));
 }
 
@@ -183,7 +183,7 @@ static CURLcode setopt_unless_refused(CURL *easy, CURLoption option, ...)
 }
 
 /* The server would answer without a certificate, too. */
-static struct podsrc_state ask_refused(struct asker *asker, CURLoption option)
+static struct source_state ask_refused(struct asker *asker, CURLoption option)
 {
 	_cleanup_(cleanup_free) char *cert = tlsc_read("server.crt"),
 				     *key = tlsc_read("server.key");
@@ -191,7 +191,7 @@ static struct podsrc_state ask_refused(struct asker *asker, CURLoption option)
 		KUBESCENE_HEAD "Content-Length: 26\r\n\r\n{\"kind\":\"List\",\"items\":[]}";
 	const struct kubepeer_part part = {
 		.cert = cert, .key = key, .answer = list, .len = sizeof(list) - 1};
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 	char path[96];
 
@@ -204,8 +204,8 @@ static struct podsrc_state ask_refused(struct asker *asker, CURLoption option)
 	refused = option;
 	got = kubescene_first(&s);
 	print_message("# option %d: %s\n", option, got.text);
-	assert_int_equal(kubepeer_asked(&s.peer), got.status == PODSRC_UP);
-	assert_int_equal(kubepeer_accepted(&s.peer), got.status == PODSRC_UP);
+	assert_int_equal(kubepeer_asked(&s.peer), got.status == SOURCE_UP);
+	assert_int_equal(kubepeer_accepted(&s.peer), got.status == SOURCE_UP);
 	kubescene_close(&s);
 	unlink(path);
 	return got;
@@ -224,12 +224,12 @@ static void test_client_certificate_refused(void **state)
 	setopt = curl->easy_setopt;
 	curl->easy_setopt = setopt_unless_refused;
 	for (size_t i = 0; i < LEN(options); i++) {
-		struct podsrc_state got = ask_refused(asker, options[i]);
+		struct source_state got = ask_refused(asker, options[i]);
 
-		assert_int_equal(got.status, PODSRC_DOWN);
+		assert_int_equal(got.status, SOURCE_DOWN);
 		assert_non_null(strstr(got.text, "cannot ask it: "));
 	}
-	assert_int_equal(ask_refused(asker, CURLOPT_LASTENTRY).status, PODSRC_UP);
+	assert_int_equal(ask_refused(asker, CURLOPT_LASTENTRY).status, SOURCE_UP);
 }
 
 /* An empty list is one: nothing is wanted on the node. */
@@ -254,7 +254,7 @@ static void test_gone(void **state)
 
 static void test_older(void **state)
 {
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -262,7 +262,7 @@ static void test_older(void **state)
 	open_api(&s, *state);
 	/* 20 digits are none that can be compared. */
 	play(&s, "{\"resourceVersion\":\"18000000000000000001\"}", 0, 3);
-	assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+	assert_int_equal(kubescene_first(&s).status, SOURCE_UP);
 	play(&s, "{\"resourceVersion\":\"1000\"}", 0, 3);
 	kubescene_refresh(&s, "a");
 	assert_int_equal(s.lists, 2);
@@ -271,7 +271,7 @@ static void test_older(void **state)
 	play(&s, "{\"resourceVersion\":\"999\"}", 1, 2);
 	kubescene_refresh(&s, "a");
 	got = kubescene_state(&s);
-	assert_int_equal(got.status, PODSRC_DOWN);
+	assert_int_equal(got.status, SOURCE_DOWN);
 	assert_string_equal(got.text, "its list is older than the one before");
 	assert_int_equal(s.pods, 6);
 	assert_int_equal(s.containers, 24);
@@ -280,7 +280,7 @@ static void test_older(void **state)
 	assert_non_null(strstr(buf_str(&s.done), "a failed\n"));
 
 	/* Three times in a row, and it is how it is. */
-	while (kubescene_state(&s).status == PODSRC_DOWN)
+	while (kubescene_state(&s).status == SOURCE_DOWN)
 		kubescene_turn(&s);
 	assert_int_equal(kubepeer_asked(&s.peer), 4);
 	assert_int_equal(s.pods, 8);
@@ -297,7 +297,7 @@ static void test_partial(void **state)
 		"{\"continue\":\"x\",\"remainingItemCount\":1}",
 		"{,}",
 	};
-	struct podsrc_state got;
+	struct source_state got;
 
 	if (!tlsc_can())
 		return;
@@ -306,11 +306,11 @@ static void test_partial(void **state)
 
 		open_api(&s, *state);
 		play(&s, "{\"resourceVersion\":\"5\",\"continue\":\"\"}", 0, 3);
-		assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+		assert_int_equal(kubescene_first(&s).status, SOURCE_UP);
 		play(&s, metadata[i], 0, 2);
 		kubescene_refresh(&s, "a");
 		got = kubescene_state(&s);
-		assert_int_equal(got.status, PODSRC_DOWN);
+		assert_int_equal(got.status, SOURCE_DOWN);
 		assert_string_equal(got.text, "its list goes on elsewhere (continue)");
 		assert_int_equal(s.gone, 0);
 		assert_int_equal(s.lists, 1);
@@ -334,7 +334,7 @@ static void test_static(void **state)
 		return;
 	open_api(&s, *state);
 	kubescene_play_body(&s, list, strlen(list), 0);
-	assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+	assert_int_equal(kubescene_first(&s).status, SOURCE_UP);
 	assert_int_equal(s.pods, 1);
 	assert_int_equal(s.statics, 0);
 	kubescene_close(&s);
@@ -344,7 +344,7 @@ static void test_refused(void **state)
 {
 	static const char answer[] =
 		"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 	char text[160];
 
@@ -372,7 +372,7 @@ static void test_trust(void **state)
 	open_api(&s, *state);
 	kubescene_write(kubescene_ca, other, strlen(other));
 	play(&s, "{}", 0, 3);
-	assert_int_equal(kubescene_first(&s).status, PODSRC_DOWN);
+	assert_int_equal(kubescene_first(&s).status, SOURCE_DOWN);
 	assert_string_equal(kubepeer_said(&s.peer), "");
 	assert_int_equal(s.pods, 0);
 	kubescene_close(&s);
@@ -405,26 +405,26 @@ static void test_options(void **state)
 		{"https://10.96.0.1", long_name, "ca", "t", NULL},
 	};
 	struct asker *asker = *state;
-	struct podsrc_sink sink = {};
+	struct source_sink sink = {};
 
 	memset(long_name, 'n', META_NAME_MAX);
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podsrc_kubelet_options options = {.url = table[i].url,
+		struct source_kubelet_options options = {.url = table[i].url,
 							 .api_node = table[i].node,
 							 .ca_file = table[i].ca,
 							 .token_file = table[i].token};
-		struct podsrc_kubelet_why why = {""};
-		struct podsrc_kubelet *k = NULL;
-		struct podsrc_state got;
-		int r = podsrc_kubelet_new(asker->event, asker->fetch, &options, &sink, &k, &why);
+		struct source_kubelet_why why = {""};
+		struct source_kubelet *k = NULL;
+		struct source_state got;
+		int r = source_kubelet_new(asker->event, asker->fetch, &options, &sink, &k, &why);
 
 		print_message("# %s %s: %s\n", table[i].url, table[i].node, why.text);
 		assert_int_equal(r, table[i].where ? 0 : -EINVAL);
 		if (!table[i].where)
 			continue;
-		podsrc_kubelet_get_state(k, &got);
+		source_kubelet_get_state(k, &got);
 		assert_string_equal(got.where, table[i].where);
-		podsrc_kubelet_free(k);
+		source_kubelet_free(k);
 	}
 }
 

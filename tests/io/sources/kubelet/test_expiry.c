@@ -54,9 +54,9 @@ static const char beyond[] = "-----BEGIN CERTIFICATE-----\n"
 static struct credential read_files(const char *token, size_t token_len, const char *client,
 				    size_t client_len)
 {
-	struct podsrc_kubelet_options options = {};
+	struct source_kubelet_options options = {};
 	struct credential ret = {CREDENTIAL_TOKEN, 1, 1};
-	struct podsrc_kubelet_why why = {""};
+	struct source_kubelet_why why = {""};
 	char path[96];
 	int r;
 
@@ -69,7 +69,7 @@ static struct credential read_files(const char *token, size_t token_len, const c
 		kubescene_write(kubescene_token, token, token_len);
 	if (client_len)
 		kubescene_write(path, client, client_len);
-	r = podsrc_kubelet_credential(&options, &ret, &why);
+	r = source_kubelet_credential(&options, &ret, &why);
 	assert_int_equal(r == 0, !why.text[0]);
 	if ((token && !token_len) || (client && !client_len))
 		assert_true(r == -ENOENT && strstr(why.text, kubescene_dir));
@@ -161,14 +161,14 @@ static void test_certificates(void **state)
 
 static void test_fifo(void **state)
 {
-	struct podsrc_kubelet_options options = {.token_file = kubescene_token,
+	struct source_kubelet_options options = {.token_file = kubescene_token,
 						 .client_file = kubescene_token};
-	struct podsrc_kubelet_why why;
+	struct source_kubelet_why why;
 	struct credential got;
 
 	unlink(kubescene_token);
 	assert_int_equal(mkfifo(kubescene_token, 0600), 0);
-	assert_int_equal(podsrc_kubelet_credential(&options, &got, &why), -EINVAL);
+	assert_int_equal(source_kubelet_credential(&options, &got, &why), -EINVAL);
 	assert_int_equal(got.kind, CREDENTIAL_NONE);
 	unlink(kubescene_token);
 }
@@ -193,12 +193,12 @@ static void test_follows(void **state)
 	assert_int_equal(kubescene_state(&s).credential.expires_s, END + DAY);
 	kubescene_write(kubescene_token, "opaque", 6);
 	kubescene_refresh(&s, "a");
-	assert_int_equal(kubescene_state(&s).status, PODSRC_UP);
+	assert_int_equal(kubescene_state(&s).status, SOURCE_UP);
 	assert_int_equal(kubescene_state(&s).credential.kind, CREDENTIAL_NONE);
 	kubescene_write(kubescene_token, token, strlen(token));
 	kubescene_play(&s, "server", "", 0, false);
 	kubescene_refresh(&s, "a");
-	assert_int_equal(kubescene_state(&s).status, PODSRC_DOWN);
+	assert_int_equal(kubescene_state(&s).status, SOURCE_DOWN);
 	assert_int_equal(kubescene_state(&s).credential.expires_s, END + DAY);
 	kubescene_close(&s);
 }

@@ -12,7 +12,7 @@
 static void test_hurry(void **state)
 {
 	const uint64_t second = 1000 * ASKER_MS;
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -27,8 +27,8 @@ static void test_hurry(void **state)
 	for (uint64_t n = 1; n <= 4; n++) {
 		uint64_t from_ns = clock_boot_ns();
 
-		podsrc_kubelet_hurry(s.k);
-		podsrc_kubelet_hurry(s.k);
+		source_kubelet_hurry(s.k);
+		source_kubelet_hurry(s.k);
 		while (kubescene_state(&s).failures == n)
 			kubescene_turn(&s);
 		assert_true(clock_boot_ns() < from_ns + second / 2);
@@ -53,10 +53,10 @@ static void test_hurry_slow(void **state)
 	s.options.gap_ns = ASKER_MS;
 	s.options.timeout_ns = 50000 * ASKER_MS;
 	kubescene_play_pods(&s, 0, 500, 20000);
-	assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+	assert_int_equal(kubescene_first(&s).status, SOURCE_UP);
 	took_ns = clock_boot_ns() - from_ns;
-	podsrc_kubelet_refresh(s.k, "a");
-	podsrc_kubelet_hurry(s.k);
+	source_kubelet_refresh(s.k, "a");
+	source_kubelet_hurry(s.k);
 	from_ns = clock_boot_ns();
 	while (kubepeer_asked(&s.peer) < 2)
 		kubescene_turn(&s);

@@ -30,7 +30,7 @@ static void play_backwards(struct kubescene *s, unsigned int first, unsigned int
 static void test_pods(void **state)
 {
 	char uid[POD_UID_MAX], expected[64];
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -39,7 +39,7 @@ static void test_pods(void **state)
 	kubescene_open(&s, *state);
 	kubescene_play_pods(&s, 0, 20, KUBESCENE_SMALL);
 	got = kubescene_first(&s);
-	assert_int_equal(got.status, PODSRC_UP);
+	assert_int_equal(got.status, SOURCE_UP);
 	assert_int_equal(got.failures, 0);
 	assert_string_equal(got.text, "20 pods");
 	assert_int_equal(s.pods, 20);
@@ -96,7 +96,7 @@ static void test_restart(void **state)
 	for (size_t i = 0; i < LEN(lists); i++) {
 		kubescene_play_body(&s, lists[i], strlen(lists[i]), 0);
 		kubescene_refresh(&s, "a");
-		assert_int_equal(kubescene_state(&s).status, PODSRC_UP);
+		assert_int_equal(kubescene_state(&s).status, SOURCE_UP);
 		assert_int_equal(s.gone, 0);
 	}
 	assert_int_equal(s.lists, 2);
@@ -249,7 +249,7 @@ static void test_mirrors(void **state)
 	kubescene_trust();
 	kubescene_open(&s, *state);
 	kubescene_play_body(&s, list, strlen(list), 0);
-	assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+	assert_int_equal(kubescene_first(&s).status, SOURCE_UP);
 	assert_int_equal(s.pods + s.containers, 0);
 	kubescene_refresh(&s, "0123456789abcdef0123456789abcdef");
 	assert_string_equal(buf_str(&s.done), "0123456789abcdef0123456789abcdef missing\n");
@@ -259,7 +259,7 @@ static void test_mirrors(void **state)
 static void test_cut(void **state)
 {
 	_cleanup_(buf_free) struct buf list = {};
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -275,7 +275,7 @@ static void test_cut(void **state)
 	kubescene_refresh(&s, "a");
 	got = kubescene_state(&s);
 	print_message("# %s\n", got.text);
-	assert_int_equal(got.status, PODSRC_DOWN);
+	assert_int_equal(got.status, SOURCE_DOWN);
 	assert_int_equal(s.pods, 20);
 	assert_int_equal(s.gone, 0);
 	assert_string_equal(buf_str(&s.done), "a failed\n");
@@ -286,14 +286,14 @@ static void test_cut(void **state)
 		kubescene_turn(&s);
 	got = kubescene_state(&s);
 	print_message("# %s\n", got.text);
-	assert_int_equal(got.status, PODSRC_DOWN);
+	assert_int_equal(got.status, SOURCE_DOWN);
 	assert_non_null(strstr(got.text, "breaks off after"));
 	assert_true(s.pods > 20 && s.pods < 40);
 	assert_int_equal(s.gone, 0);
 	assert_int_equal(s.lists, 1);
 
 	kubescene_play_pods(&s, 0, 10, KUBESCENE_SMALL);
-	while (kubescene_state(&s).status == PODSRC_DOWN)
+	while (kubescene_state(&s).status == SOURCE_DOWN)
 		kubescene_turn(&s);
 	assert_int_equal(s.gone, 10);
 	kubescene_close(&s);
@@ -301,7 +301,7 @@ static void test_cut(void **state)
 
 static void test_silence(void **state)
 {
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -318,7 +318,7 @@ static void test_silence(void **state)
 				       true);
 		got = kubescene_first(&s);
 		print_message("# %s\n", got.text);
-		assert_int_equal(got.status, PODSRC_DOWN);
+		assert_int_equal(got.status, SOURCE_DOWN);
 		assert_non_null(strstr(got.text, "no whole answer came"));
 		kubescene_close(&s);
 	}
@@ -327,7 +327,7 @@ static void test_silence(void **state)
 /* 500 pods, 10 MB. */
 static void test_large(void **state)
 {
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -339,7 +339,7 @@ static void test_large(void **state)
 	assert_true(s.answer.len > 10000000);
 	got = kubescene_first(&s);
 	print_message("# %s\n", got.text);
-	assert_int_equal(got.status, PODSRC_UP);
+	assert_int_equal(got.status, SOURCE_UP);
 	assert_int_equal(s.pods, 500);
 	assert_int_equal(s.containers, 2000);
 	/* In slices, between which the loop turns. */
@@ -350,7 +350,7 @@ static void test_large(void **state)
 static void test_too_large(void **state)
 {
 	_cleanup_(buf_free) struct buf list = {};
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -362,7 +362,7 @@ static void test_too_large(void **state)
 	kubescene_play_body(&s, list.data, list.len, 0);
 	got = kubescene_first(&s);
 	print_message("# %s\n", got.text);
-	assert_int_equal(got.status, PODSRC_DOWN);
+	assert_int_equal(got.status, SOURCE_DOWN);
 	assert_non_null(strstr(got.text, "16 MiB"));
 	assert_int_equal(s.pods, 0);
 	kubescene_close(&s);
@@ -370,7 +370,7 @@ static void test_too_large(void **state)
 
 static void test_coalescing(void **state)
 {
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -384,9 +384,9 @@ static void test_coalescing(void **state)
 		char uid[POD_UID_MAX];
 
 		podgen_uid(i % 280, uid);
-		podsrc_kubelet_refresh(s.k, uid);
+		source_kubelet_refresh(s.k, uid);
 	}
-	assert_int_equal(s.n_done, 280 - PODSRC_KUBELET_LOOKUPS_MAX);
+	assert_int_equal(s.n_done, 280 - SOURCE_KUBELET_LOOKUPS_MAX);
 	while (s.n_done < 280)
 		kubescene_turn(&s);
 	assert_int_equal(kubepeer_asked(&s.peer), 1);
@@ -397,11 +397,11 @@ static void test_coalescing(void **state)
 
 	/* One that comes while a question is under way is for the next one. */
 	buf_reset(&s.done);
-	podsrc_kubelet_refresh(s.k, "a");
+	source_kubelet_refresh(s.k, "a");
 	while (kubepeer_asked(&s.peer) == 1)
 		kubescene_turn(&s);
-	podsrc_kubelet_refresh(s.k, "b");
-	podsrc_kubelet_refresh(s.k, "b");
+	source_kubelet_refresh(s.k, "b");
+	source_kubelet_refresh(s.k, "b");
 	while (s.n_done < 281)
 		kubescene_turn(&s);
 	assert_string_equal(buf_str(&s.done), "a missing\n");
@@ -412,13 +412,13 @@ static void test_coalescing(void **state)
 
 	/* Likewise one that comes while others are reported. */
 	s.ask_again = "d";
-	podsrc_kubelet_refresh(s.k, "c");
-	podsrc_kubelet_refresh(s.k, "e");
+	source_kubelet_refresh(s.k, "c");
+	source_kubelet_refresh(s.k, "e");
 	while (s.n_done < 285)
 		kubescene_turn(&s);
 	assert_string_equal(buf_str(&s.done) + 20, "c missing\ne missing\nd missing\n");
 	assert_int_equal(kubepeer_asked(&s.peer), 5);
-	podsrc_kubelet_refresh(s.k, "0123456789012345678901234567890123456789");
+	source_kubelet_refresh(s.k, "0123456789012345678901234567890123456789");
 	assert_int_equal(s.n_done, 286);
 	kubescene_close(&s);
 }
@@ -435,18 +435,18 @@ static void test_same_pod(void **state)
 	kubescene_first(&s);
 	assert_int_equal(kubepeer_asked(&s.peer), 1);
 	/* It is reported once, when the newer question is answered ... */
-	podsrc_kubelet_refresh(s.k, "f");
+	source_kubelet_refresh(s.k, "f");
 	while (kubepeer_asked(&s.peer) == 1)
 		kubescene_turn(&s);
-	podsrc_kubelet_refresh(s.k, "f");
-	podsrc_kubelet_refresh(s.k, "g");
+	source_kubelet_refresh(s.k, "f");
+	source_kubelet_refresh(s.k, "g");
 	while (s.n_done < 2)
 		kubescene_turn(&s);
 	assert_string_equal(buf_str(&s.done), "f missing\ng missing\n");
 	assert_int_equal(kubepeer_asked(&s.peer), 3);
 	/* ... and once more when the sink itself asks for it. */
 	s.ask_again = "h";
-	podsrc_kubelet_refresh(s.k, "h");
+	source_kubelet_refresh(s.k, "h");
 	while (s.n_done < 4)
 		kubescene_turn(&s);
 	assert_string_equal(buf_str(&s.done) + 20, "h missing\nh missing\n");
@@ -475,7 +475,7 @@ static void test_back_off(void **state)
 {
 	const uint64_t second = 1000 * ASKER_MS;
 	uint64_t not_before = clock_boot_ns();
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -494,7 +494,7 @@ static void test_back_off(void **state)
 	}
 	kubescene_write(kubescene_token, KUBESCENE_TOKEN, strlen(KUBESCENE_TOKEN));
 	kubescene_play_pods(&s, 0, 3, KUBESCENE_SMALL);
-	while (kubescene_state(&s).status == PODSRC_DOWN)
+	while (kubescene_state(&s).status == SOURCE_DOWN)
 		kubescene_turn(&s);
 	got = kubescene_state(&s);
 	assert_int_equal(got.failures, 0);
@@ -514,12 +514,12 @@ static void test_ends(void **state)
 		kubescene_open(&s, *state);
 		kubescene_play_pods(&s, 0, 200, 20000);
 		kubescene_start(&s);
-		podsrc_kubelet_refresh(s.k, "a");
+		source_kubelet_refresh(s.k, "a");
 		/* Before the question, while it is asked, and while the answer is read. */
 		while ((i == 1 && kubepeer_accepted(&s.peer) == 0) ||
 		       (i == 2 && kubepeer_asked(&s.peer) == 0) || (i == 3 && s.pods == 0))
 			kubescene_turn(&s);
-		s.k = podsrc_kubelet_free(s.k);
+		s.k = source_kubelet_free(s.k);
 		for (int n = 0; n < 3; n++)
 			kubescene_turn(&s);
 		assert_int_equal(s.n_done, 0);

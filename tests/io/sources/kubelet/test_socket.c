@@ -22,8 +22,8 @@ struct site {
 	struct cripeer peer;
 	struct rawpeer http;
 	struct buf greeting, body;
-	struct podsrc_kubelet_options options;
-	struct podsrc_kubelet *k;
+	struct source_kubelet_options options;
+	struct source_kubelet *k;
 	char dir[64], url[64];
 	const char *sockets[3];
 	unsigned int pods, containers, gone, lists;
@@ -51,7 +51,7 @@ static int set_up(void **state)
 	site.peer.plays_kubelet = site.peer.has_events = true;
 	site.peer.greeting = &site.greeting;
 	site.sockets[0] = site.peer.path;
-	site.options = (struct podsrc_kubelet_options){
+	site.options = (struct source_kubelet_options){
 		.sockets = site.sockets,
 		.timeout_ns = 10000 * ASKER_MS,
 		.gap_ns = ASKER_MS,
@@ -69,7 +69,7 @@ static int tear_down(void **state)
 	void *asker = site->asker;
 	char command[128];
 
-	podsrc_kubelet_free(site->k);
+	source_kubelet_free(site->k);
 	cripeer_done(&site->peer);
 	if (site->http.listener)
 		rawpeer_close(&site->http);
@@ -119,10 +119,10 @@ static void on_listed(void *userdata, enum meta_source source, uint64_t asked_ns
 
 static void start(struct site *site)
 {
-	const struct podsrc_sink sink = {site, on_pod, on_container, on_done, on_listed};
-	struct podsrc_kubelet_why why;
+	const struct source_sink sink = {site, on_pod, on_container, on_done, on_listed};
+	struct source_kubelet_why why;
 
-	assert_int_equal(podsrc_kubelet_new(site->asker->event, site->asker->fetch, &site->options,
+	assert_int_equal(source_kubelet_new(site->asker->event, site->asker->fetch, &site->options,
 					    &sink, &site->k, &why),
 			 0);
 }
@@ -152,22 +152,22 @@ static void play_url(struct site *site, unsigned int first, unsigned int count)
 	site->options.url = site->url;
 }
 
-static struct podsrc_state state_of(const struct site *site)
+static struct source_state state_of(const struct site *site)
 {
-	struct podsrc_state state;
+	struct source_state state;
 
-	podsrc_kubelet_get_state(site->k, &state);
+	source_kubelet_get_state(site->k, &state);
 	return state;
 }
 
-static bool is_at(const struct site *site, enum podsrc_status status, const char *where)
+static bool is_at(const struct site *site, enum source_status status, const char *where)
 {
-	struct podsrc_state state = state_of(site);
+	struct source_state state = state_of(site);
 
 	return state.status == status && strncmp(state.where, where, strlen(where)) == 0;
 }
 
-static void await(struct site *site, enum podsrc_status status, const char *where)
+static void await(struct site *site, enum source_status status, const char *where)
 {
 	while (!is_at(site, status, where))
 		asker_turn(site->asker);
@@ -196,7 +196,7 @@ static void refresh(struct site *site, const char *uid)
 {
 	size_t done = site->done.len;
 
-	podsrc_kubelet_refresh(site->k, uid);
+	source_kubelet_refresh(site->k, uid);
 	while (site->done.len == done)
 		asker_turn(site->asker);
 }
@@ -204,14 +204,14 @@ static void refresh(struct site *site, const char *uid)
 static void test_stream(void **state)
 {
 	struct site *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	play(site, 0, 250);
 	cripeer_listen(&site->peer);
 	start(site);
 	await_streamed(site);
 	got = state_of(site);
-	assert_int_equal(got.status, PODSRC_UP);
+	assert_int_equal(got.status, SOURCE_UP);
 	assert_string_equal(got.where, site->peer.path);
 	assert_string_equal(got.text, "250 pods, streamed");
 	assert_int_equal(site->pods, 250);
@@ -335,7 +335,7 @@ static void test_empty(void **state)
 	play(site, 0, 3);
 	refresh(site, "a");
 	cripeer_die(&site->peer);
-	await(site, PODSRC_DOWN, "");
+	await(site, SOURCE_DOWN, "");
 	play(site, 0, 0);
 	cripeer_listen(&site->peer);
 	await_streamed(site);
@@ -355,7 +355,7 @@ static void test_behind(void **state)
 	await_streamed(site);
 	play(site, 1, 248);
 	podwire_numbered(&site->greeting, PODPROTO_ADDED, 300);
-	podsrc_kubelet_refresh(site->k, "a");
+	source_kubelet_refresh(site->k, "a");
 	while (site->pods < 250 + 248 + 1)
 		asker_turn(site->asker);
 	assert_string_equal(site->last.name, "web-300");
@@ -452,7 +452,7 @@ static void test_broken(void **state)
 				cripeer_die(&site->peer);
 			cripeer_leave(&site->peer);
 			unlink(site->peer.path);
-			await(site, PODSRC_UP, "http://");
+			await(site, SOURCE_UP, "http://");
 		}
 	assert_int_equal(site->gone, 0);
 	/* It is back by itself. */
@@ -468,7 +468,7 @@ static void test_later(void **state)
 
 	play_url(site, 0, 20);
 	start(site);
-	await(site, PODSRC_UP, "http://");
+	await(site, SOURCE_UP, "http://");
 	assert_int_equal(site->pods, 20);
 	play(site, 0, 20);
 	cripeer_listen(&site->peer);
@@ -487,7 +487,7 @@ static void test_stale(void **state)
 	cripeer_leave(&site->peer);
 	assert_int_equal(access(site->peer.path, F_OK), 0);
 	start(site);
-	await(site, PODSRC_UP, "http://");
+	await(site, SOURCE_UP, "http://");
 	assert_string_equal(state_of(site).text,
 			    "20 pods; not by its socket: no kubelet listens at it");
 	play(site, 0, 20);
@@ -499,10 +499,10 @@ static void test_stale(void **state)
 static void test_alone(void **state)
 {
 	struct site *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	start(site);
-	await(site, PODSRC_DOWN, "");
+	await(site, SOURCE_DOWN, "");
 	got = state_of(site);
 	assert_string_equal(got.text, "there is no socket");
 	play(site, 0, 20);
@@ -510,7 +510,7 @@ static void test_alone(void **state)
 	await_streamed(site);
 	assert_int_equal(state_of(site).failures, 0);
 	cripeer_die(&site->peer);
-	await(site, PODSRC_DOWN, site->peer.path);
+	await(site, SOURCE_DOWN, site->peer.path);
 	assert_int_equal(site->gone, 0);
 	refresh(site, "a");
 	assert_string_equal(buf_str(&site->done), "a failed\n");
@@ -537,7 +537,7 @@ static void test_restarted(void **state)
 	buf_reset(&site->greeting);
 	podwire_event(&site->greeting, PODPROTO_ADDED, &pod);
 	podwire_event(&site->greeting, PODPROTO_SYNCED, NULL);
-	await(site, PODSRC_DOWN, "");
+	await(site, SOURCE_DOWN, "");
 	cripeer_listen(&site->peer);
 	await_streamed(site);
 	assert_int_equal(site->gone, 0);
@@ -577,13 +577,13 @@ static void test_refused(void **state)
 	site->options.retry_min_ns = site->options.retry_max_ns = 600000 * ASKER_MS;
 	site->peer.has_events = false;
 	for (size_t i = 0; i < LEN(refusals); i++) {
-		struct podsrc_state got;
+		struct source_state got;
 
 		site->peer.act[CRI_EVENTS] = refusals[i].act;
 		site->peer.status = refusals[i].status;
 		cripeer_listen(&site->peer);
 		start(site);
-		await(site, PODSRC_UP, "http://");
+		await(site, SOURCE_UP, "http://");
 		got = state_of(site);
 		print_message("# %s: %s\n", refusals[i].name, got.text);
 		assert_non_null(strstr(got.text, "20 pods; not by its socket: "));
@@ -598,7 +598,7 @@ static void test_refused(void **state)
 		await_streamed(site);
 		site->peer.has_events = false;
 		cripeer_die(&site->peer);
-		site->k = podsrc_kubelet_free(site->k);
+		site->k = source_kubelet_free(site->k);
 	}
 	assert_int_equal(site->gone, 0);
 }
@@ -634,7 +634,7 @@ static void test_no_messages(void **state)
 			cripeer_listen(&site->peer);
 			while (!strstr(state_of(site).text, table[i].text))
 				asker_turn(site->asker);
-			assert_true(is_at(site, PODSRC_UP, "http://"));
+			assert_true(is_at(site, SOURCE_UP, "http://"));
 			print_message("# %s\n", state_of(site).text);
 			cripeer_die(&site->peer);
 			unlink(site->peer.path);
@@ -654,7 +654,7 @@ static void test_nonsense(void **state)
 		"\0\0\0\0\7\x08\x01\x12\3\x0a\x7fx"	   /* a pod that is cut */
 		"\0\0\0\0\x09\x08\x01\x12\5\x0a\3\x0a\1x"; /* without a uid */
 	struct site *site = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	buf_add(&site->greeting, messages, sizeof(messages) - 1);
 	podwire_list(&site->greeting, 0, 20);
@@ -715,7 +715,7 @@ static void test_backlog(void **state)
 	start(site);
 	while (!strstr(state_of(site).text, "more comes than can be read"))
 		asker_turn(site->asker);
-	assert_true(is_at(site, PODSRC_UP, "http://"));
+	assert_true(is_at(site, SOURCE_UP, "http://"));
 }
 
 /* A socket in a directory that others may write to, and one that is theirs. */
@@ -737,11 +737,11 @@ static void test_trust(void **state)
 		assert_int_equal(chown(site->dir, i == 1 ? 65534 : 0, 0), 0);
 		assert_int_equal(chown(site->peer.path, i == 2 ? 65534 : 0, 0), 0);
 		start(site);
-		await(site, PODSRC_DOWN, site->peer.path);
+		await(site, SOURCE_DOWN, site->peer.path);
 		assert_string_equal(state_of(site).text,
 				    "others than root could have put it there");
 		assert_int_equal(site->peer.accepted, 0);
-		site->k = podsrc_kubelet_free(site->k);
+		site->k = source_kubelet_free(site->k);
 	}
 	assert_int_equal(chown(site->peer.path, 0, 0), 0);
 	start(site);

@@ -69,34 +69,34 @@ static void test_options(void **state)
 		 "ca", "t", NULL},
 	};
 	struct asker *asker = *state;
-	struct podsrc_sink sink = {};
+	struct source_sink sink = {};
 
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podsrc_kubelet_options options = {
+		struct source_kubelet_options options = {
 			.url = table[i].url, .ca_file = table[i].ca, .token_file = table[i].token};
-		struct podsrc_kubelet_why why = {""};
-		struct podsrc_kubelet *k = NULL;
-		struct podsrc_state got;
-		int r = podsrc_kubelet_new(asker->event, asker->fetch, &options, &sink, &k, &why);
+		struct source_kubelet_why why = {""};
+		struct source_kubelet *k = NULL;
+		struct source_state got;
+		int r = source_kubelet_new(asker->event, asker->fetch, &options, &sink, &k, &why);
 
 		print_message("# %s: %s\n", table[i].url, why.text);
 		assert_int_equal(r, table[i].where ? 0 : -EINVAL);
 		assert_int_equal(why.text[0] == '\0', table[i].where != NULL);
 		if (!table[i].where)
 			continue;
-		podsrc_kubelet_get_state(k, &got);
+		source_kubelet_get_state(k, &got);
 		assert_string_equal(got.where, table[i].where);
-		assert_int_equal(got.status, PODSRC_STARTING);
-		podsrc_kubelet_free(k);
+		assert_int_equal(got.status, SOURCE_STARTING);
+		source_kubelet_free(k);
 	}
 	{
 		char url[300] = "https://node-1/";
-		struct podsrc_kubelet_options options = {.url = url, .ca_file = "ca"};
-		struct podsrc_kubelet_why why;
-		struct podsrc_kubelet *k;
+		struct source_kubelet_options options = {.url = url, .ca_file = "ca"};
+		struct source_kubelet_why why;
+		struct source_kubelet *k;
 
 		memset(url + strlen(url), 'x', 260);
-		assert_int_equal(podsrc_kubelet_new(asker->event, asker->fetch, &options, &sink, &k,
+		assert_int_equal(source_kubelet_new(asker->event, asker->fetch, &options, &sink, &k,
 						    &why),
 				 -EINVAL);
 	}
@@ -121,7 +121,7 @@ static void test_trust(void **state)
 		return;
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(cleanup_free) char *ca = tlsc_read(table[i].ca);
-		struct podsrc_state got;
+		struct source_state got;
 		struct kubescene s;
 
 		kubescene_open(&s, *state);
@@ -132,7 +132,7 @@ static void test_trust(void **state)
 			kubescene_play(&s, table[i].key, s.answer.data, s.answer.len, false);
 		got = kubescene_first(&s);
 		print_message("# %s\n", got.text);
-		assert_int_equal(got.status, table[i].trusted ? PODSRC_UP : PODSRC_DOWN);
+		assert_int_equal(got.status, table[i].trusted ? SOURCE_UP : SOURCE_DOWN);
 		assert_int_equal(s.pods, table[i].trusted ? 2 : 0);
 		assert_true((strstr(kubepeer_said(&s.peer), "Authorization: Bearer " KUBESCENE_TOKEN
 							    "\r\n") != NULL) == table[i].trusted);
@@ -173,7 +173,7 @@ static void test_answers(void **state)
 		return;
 	kubescene_trust();
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podsrc_state got;
+		struct source_state got;
 		struct kubescene s;
 
 		kubescene_open(&s, *state);
@@ -182,14 +182,14 @@ static void test_answers(void **state)
 		kubescene_play(&s, "server", table[i].answer, strlen(table[i].answer), false);
 		got = kubescene_first(&s);
 		print_message("# %s\n", got.text);
-		assert_int_equal(got.status, PODSRC_DOWN);
+		assert_int_equal(got.status, SOURCE_DOWN);
 		assert_int_equal(got.failures, 1);
 		assert_true(got.retry_ns > clock_boot_ns() - 1000 * ASKER_MS);
 		assert_true(*got.text && strstr(got.text, table[i].text));
 		assert_null(strstr(got.text, "se-cret"));
 		assert_int_equal(s.pods + s.gone, 0);
 		/* Nobody is kept waiting. */
-		podsrc_kubelet_refresh(s.k, "a");
+		source_kubelet_refresh(s.k, "a");
 		assert_string_equal(buf_str(&s.done), "a failed\n");
 		assert_int_equal(kubepeer_accepted(&s.peer), 1);
 		kubescene_close(&s);
@@ -199,7 +199,7 @@ static void test_answers(void **state)
 static void test_redirect(void **state)
 {
 	char answer[256];
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s, elsewhere;
 
 	if (!tlsc_can())
@@ -215,7 +215,7 @@ static void test_redirect(void **state)
 	kubescene_play(&s, "server", answer, strlen(answer), false);
 	got = kubescene_first(&s);
 	print_message("# %s\n", got.text);
-	assert_int_equal(got.status, PODSRC_DOWN);
+	assert_int_equal(got.status, SOURCE_DOWN);
 	assert_non_null(strstr(got.text, "302"));
 	assert_int_equal(kubepeer_accepted(&elsewhere.peer), 0);
 	kubescene_close(&elsewhere);
@@ -253,7 +253,7 @@ static void test_tokens(void **state)
 	memset(too_long, 'x', sizeof(too_long) - 1);
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(buf_free) struct buf header = {};
-		struct podsrc_state got;
+		struct source_state got;
 		struct kubescene s;
 
 		kubescene_open(&s, *state);
@@ -261,7 +261,7 @@ static void test_tokens(void **state)
 		kubescene_play_pods(&s, 0, 1, KUBESCENE_SMALL);
 		got = kubescene_first(&s);
 		print_message("# %.20s: %s\n", table[i].content, got.text);
-		assert_int_equal(got.status, table[i].sent ? PODSRC_UP : PODSRC_DOWN);
+		assert_int_equal(got.status, table[i].sent ? SOURCE_UP : SOURCE_DOWN);
 		assert_int_equal(kubepeer_accepted(&s.peer), table[i].sent != NULL);
 		if (table[i].sent) {
 			buf_printf(&header, "\r\nAuthorization: Bearer %s\r\n", table[i].sent);
@@ -276,7 +276,7 @@ static void test_tokens(void **state)
 static void test_token_files(void **state)
 {
 	char links[64];
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -298,7 +298,7 @@ static void test_token_files(void **state)
 		kubescene_play_pods(&s, 0, 1, KUBESCENE_SMALL);
 		got = kubescene_first(&s);
 		print_message("# %s\n", got.text);
-		assert_int_equal(got.status, i == 3 ? PODSRC_UP : PODSRC_DOWN);
+		assert_int_equal(got.status, i == 3 ? SOURCE_UP : SOURCE_DOWN);
 		assert_int_equal(kubepeer_accepted(&s.peer), i == 3);
 		if (i < 3)
 			assert_non_null(strstr(got.text, kubescene_dir));
@@ -313,7 +313,7 @@ static void test_token_files(void **state)
 static void test_ca_files(void **state)
 {
 	char ca[64];
-	struct podsrc_state got;
+	struct source_state got;
 	struct kubescene s;
 
 	if (!tlsc_can())
@@ -328,7 +328,7 @@ static void test_ca_files(void **state)
 		kubescene_play_pods(&s, 0, 1, KUBESCENE_SMALL);
 		got = kubescene_first(&s);
 		print_message("# %s\n", got.text);
-		assert_int_equal(got.status, PODSRC_DOWN);
+		assert_int_equal(got.status, SOURCE_DOWN);
 		assert_int_equal(kubepeer_accepted(&s.peer), 0);
 		assert_non_null(strstr(got.text, s.options.ca_file));
 		assert_non_null(strstr(got.text, i == 0 ? "No such file" : "no regular file"));
@@ -367,7 +367,7 @@ static void test_read_only_port(void **state)
 	s.options.ca_file = s.options.server_name = s.options.token_file = NULL;
 	kubescene_play_pods(&s, 0, 3, KUBESCENE_SMALL);
 	kubescene_play(&s, NULL, s.answer.data, s.answer.len, false);
-	assert_int_equal(kubescene_first(&s).status, PODSRC_UP);
+	assert_int_equal(kubescene_first(&s).status, SOURCE_UP);
 	assert_int_equal(s.pods, 3);
 	assert_null(strcasestr(kubepeer_said(&s.peer), "authorization"));
 	kubescene_close(&s);

@@ -60,21 +60,21 @@ static const struct name_row {
 
 static void test_names(void **state)
 {
-	struct podsrc_logs_name got;
+	struct source_logs_name got;
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		print_message("# name %zu\n", i);
 		if (names[i].container)
-			assert_int_equal(podsrc_logs_parse_container(names[i].name, &got),
+			assert_int_equal(source_logs_parse_container(names[i].name, &got),
 					 names[i].ok);
 		else
-			assert_int_equal(podsrc_logs_parse_pod(names[i].name, &got), names[i].ok);
+			assert_int_equal(source_logs_parse_pod(names[i].name, &got), names[i].ok);
 	}
 }
 
 struct tree {
 	char dir[64];
-	struct podsrc_logs *src;
+	struct source_logs *src;
 };
 
 static const char *at(const struct tree *t, const char *path)
@@ -104,7 +104,7 @@ static int setup(void **state)
 	/* A flood on a disk takes its time. */
 	strcpy(t.dir, access("/dev/shm", W_OK) == 0 ? "/dev/shm/graced-logs-XXXXXX"
 						    : "/tmp/graced-logs-XXXXXX");
-	if (!mkdtemp(t.dir) || podsrc_logs_new(t.dir, &t.src) < 0)
+	if (!mkdtemp(t.dir) || source_logs_new(t.dir, &t.src) < 0)
 		return -1;
 	*state = &t;
 	return 0;
@@ -122,7 +122,7 @@ static int teardown(void **state)
 {
 	struct tree *t = *state;
 
-	podsrc_logs_free(t->src);
+	source_logs_free(t->src);
 	return remove_below(t->dir);
 }
 
@@ -131,7 +131,7 @@ static void expect(struct tree *t, const char *uid, const char *id, const char *
 {
 	struct obs_names got = {};
 
-	podsrc_logs_find(t->src, uid, id, &got);
+	source_logs_find(t->src, uid, id, &got);
 	assert_string_equal(got.container_id, id);
 	assert_string_equal(got.namespace_, namespace_);
 	assert_string_equal(got.pod, pod);
@@ -230,14 +230,14 @@ static void test_targets(void **state)
 	}
 }
 
-static void fares(struct tree *t, enum podsrc_status status)
+static void fares(struct tree *t, enum source_status status)
 {
-	struct podsrc_state got;
+	struct source_state got;
 
-	podsrc_logs_get_state(t->src, &got);
+	source_logs_get_state(t->src, &got);
 	assert_string_equal(got.where, t->dir);
 	assert_int_equal(got.status, status);
-	assert_int_equal(got.text[0] != 0, status != PODSRC_OFF);
+	assert_int_equal(got.text[0] != 0, status != SOURCE_OFF);
 }
 
 static void make_file(const struct tree *t, const char *path)
@@ -269,7 +269,7 @@ static void test_instead(void **state)
 			make_link(t, "/l/default_web-0_" UID1 "/main/0.log",
 				  "containers/web-0_default_main-" ID1 ".log");
 			expect(t, UID1, ID1, "default", "web-0", "main");
-			fares(t, PODSRC_UP);
+			fares(t, SOURCE_UP);
 			assert_int_equal(rename(at(t, places[i]), at(t, "away")), 0);
 			if (kind == 0)
 				make_file(t, places[i]);
@@ -285,7 +285,7 @@ static void test_instead(void **state)
 				make_dir(t, places[i]);
 			expect(t, UID1, ID1, pods ? "" : "default", pods ? "" : "web-0", "");
 			if (whole && kind != 4)
-				fares(t, PODSRC_DOWN);
+				fares(t, SOURCE_DOWN);
 			assert_int_equal(teardown(&own), 0);
 		}
 	}
@@ -317,7 +317,7 @@ static void test_question(void **state)
 	struct tree *t = *state;
 	struct obs_names got = {.id = 7, .more = true, .pod = "old", .found = true};
 
-	podsrc_logs_find(t->src, UID1, ID1, &got);
+	source_logs_find(t->src, UID1, ID1, &got);
 	assert_int_equal(got.id, 7);
 	assert_true(got.more);
 	assert_false(got.found);
@@ -346,7 +346,7 @@ static void expect_soon(struct tree *t, const char *uid, const char *pod)
 	struct obs_names got = {};
 
 	for (int i = 0; i < 3000; i++) {
-		podsrc_logs_find(t->src, uid, "", &got);
+		source_logs_find(t->src, uid, "", &got);
 		if (strcmp(got.pod, pod) == 0)
 			return;
 		usleep(10000);
@@ -362,14 +362,14 @@ static void test_flood(void **state)
 	make_dir(t, "pods/default_web-0_" UID1);
 	make_many(t, true, 1, 16384);
 	expect_soon(t, UID1, "web-0");
-	fares(t, PODSRC_UP);
+	fares(t, SOURCE_UP);
 	make_many(t, true, 16384, 16385);
 	expect_soon(t, UID1, "");
-	fares(t, PODSRC_DOWN);
+	fares(t, SOURCE_DOWN);
 	for (unsigned int i = 1; i < 16385; i++)
 		assert_int_equal(rmdir(numbered(t, true, i)), 0);
 	expect_soon(t, UID1, "web-0");
-	fares(t, PODSRC_UP);
+	fares(t, SOURCE_UP);
 }
 
 static void test_junk(void **state)
@@ -382,7 +382,7 @@ static void test_junk(void **state)
 	expect_soon(t, UID1, "web-0");
 	make_many(t, false, 60000, 100000);
 	expect_soon(t, UID1, "");
-	fares(t, PODSRC_DOWN);
+	fares(t, SOURCE_DOWN);
 }
 
 static void test_together(void **state)
@@ -425,7 +425,7 @@ static void test_changing(void **state)
 		_exit(0);
 	}
 	do {
-		podsrc_logs_find(t->src, UID1, "", &got);
+		source_logs_find(t->src, UID1, "", &got);
 		assert_true(!got.found || !strcmp(got.pod, "web-0") || !strcmp(got.pod, "web-1"));
 		if (got.found)
 			assert_string_equal(got.namespace_,
@@ -448,7 +448,7 @@ static void test_each(void **state)
 	struct tree *t = *state;
 	int n = 0;
 
-	assert_int_equal(podsrc_logs_each(t->src, count, &n), 0);
+	assert_int_equal(source_logs_each(t->src, count, &n), 0);
 	assert_int_equal(n, 0);
 	make_dir(t, "pods");
 	make_dir(t, "containers");
@@ -460,7 +460,7 @@ static void test_each(void **state)
 		  "containers/web-0_default_main-" ID1 ".log");
 	make_link(t, "/l/default_twice_" UID2 "/main/0.log",
 		  "containers/twice_default_main-" ID2 ".log");
-	assert_int_equal(podsrc_logs_each(t->src, count, &n), 0);
+	assert_int_equal(source_logs_each(t->src, count, &n), 0);
 	assert_int_equal(n, 101);
 }
 

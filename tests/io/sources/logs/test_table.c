@@ -21,7 +21,7 @@
 struct stage {
 	char dir[64];
 	unsigned int n;
-	struct podsrc_logs_table table;
+	struct source_logs_table table;
 };
 
 static int setup(void **state)
@@ -30,7 +30,7 @@ static int setup(void **state)
 	char pods[80];
 
 	s = (struct stage){.table = {.subdir = "pods",
-				     .parse = podsrc_logs_parse_pod,
+				     .parse = source_logs_parse_pod,
 				     .type = S_IFDIR,
 				     .max = 2 * MANY}};
 	strcpy(s.dir, access("/dev/shm", W_OK) == 0 ? "/dev/shm/graced-logs-XXXXXX"
@@ -47,7 +47,7 @@ static int teardown(void **state)
 	struct stage *s = *state;
 	char command[128];
 
-	podsrc_logs_table_clear(&s->table);
+	source_logs_table_clear(&s->table);
 	snprintf(command, sizeof(command), "rm -rf -- '%s'", s->dir);
 	return system(command);
 }
@@ -72,9 +72,9 @@ static bool finds(struct stage *s)
 	snprintf(uid, sizeof(uid), UID_OF "%012u", s->n - 1);
 	snprintf(pods, sizeof(pods), "%s/pods", s->dir);
 	fd = fd_open_dir(AT_FDCWD, pods);
-	assert_int_equal(podsrc_logs_table_refresh(&s->table, fd), 0);
+	assert_int_equal(source_logs_table_refresh(&s->table, fd), 0);
 	close(fd);
-	return podsrc_logs_table_find(&s->table, uid, &several);
+	return source_logs_table_find(&s->table, uid, &several);
 }
 
 static void owe(struct stage *s, int64_t debt_ns, int64_t since_ns)

@@ -186,7 +186,7 @@ static void test_bytes(void **state)
 		a->peer.close_after = hostile[i].closes;
 		unitasker_listen(a, "private");
 		unitasker_ask(a, "private", SOON_NS);
-		podsrc_units_find(a->units, A);
+		source_units_find(a->units, A);
 		assert_int_equal(a->n, 0);
 		unitasker_until(a, is_over);
 		assert_int_equal(a->n, 1);
@@ -196,7 +196,7 @@ static void test_bytes(void **state)
 		unitasker_until(a, is_reported);
 		unitasker_settle(a);
 		assert_int_equal(a->n_done, 1);
-		a->units = podsrc_units_free(a->units);
+		a->units = source_units_free(a->units);
 		unitpeer_done(&a->peer);
 		a->n = a->n_done = 0;
 	}

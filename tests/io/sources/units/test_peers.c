@@ -19,9 +19,9 @@
 #define S	1000000ull
 #define SOON_NS 200000000ull
 
-static void get_state(struct unitasker *a, struct podsrc_state *ret)
+static void get_state(struct unitasker *a, struct source_state *ret)
 {
-	podsrc_units_get_state(a->units, ret);
+	source_units_get_state(a->units, ret);
 }
 
 static bool is_over(struct unitasker *a)
@@ -37,15 +37,15 @@ static bool is_reported(struct unitasker *a)
 static void test_slow(void **state)
 {
 	struct unitasker *a = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", SOON_NS);
 	unitasker_until(a, unitasker_is_up);
 	a->peer.silent = true;
 	for (int i = 0; i < 3; i++) {
-		podsrc_units_find(a->units, A);
-		podsrc_units_find(a->units, B);
+		source_units_find(a->units, A);
+		source_units_find(a->units, B);
 	}
 	/* Others are answered all the while. */
 	unitasker_settle(a);
@@ -62,12 +62,12 @@ static void test_slow(void **state)
 static void test_mute(void **state)
 {
 	struct unitasker *a = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	a->peer.mute = true;
 	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", SOON_NS);
-	podsrc_units_find(a->units, A);
+	source_units_find(a->units, A);
 	unitasker_until(a, unitasker_is_down);
 	get_state(a, &got);
 	assert_string_equal(got.text, "it does not answer");
@@ -85,7 +85,7 @@ static void test_refuses(void **state)
 	a->peer.greeting_error = "org.freedesktop.DBus.Error.AccessDenied";
 	unitasker_listen(a, "private");
 	unitasker_ask(a, "private", 0);
-	podsrc_units_find(a->units, A);
+	source_units_find(a->units, A);
 	unitasker_until(a, is_over);
 	assert_true(unitasker_is_down(a));
 	assert_int_equal(a->n_done, 1);
@@ -107,12 +107,12 @@ static void test_moment(void **state)
 	unitasker_ask(a, "private", 0);
 	unitasker_until(a, unitasker_is_up);
 	a->peer.silent = true;
-	podsrc_units_find(a->units, A);
+	source_units_find(a->units, A);
 	unitasker_settle(a);
 	assert_int_equal(a->peer.asked, 1);
 	unitpeer_hang_up(&a->peer);
 	unitasker_until(a, unitasker_is_down);
-	podsrc_units_find(a->units, B);
+	source_units_find(a->units, B);
 	assert_int_equal(a->n, 0);
 	a->peer.silent = false;
 	unitasker_until(a, are_both_over);
@@ -124,7 +124,7 @@ static void test_moment(void **state)
 static void test_absent(void **state)
 {
 	struct unitasker *a = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
 	unitasker_ask(a, "private", 0);
 	assert_true(unitasker_is_off(a));
@@ -133,7 +133,7 @@ static void test_absent(void **state)
 	unitasker_until(a, is_reported);
 	assert_string_equal(unitasker_last(a)->unit, "a.service");
 	get_state(a, &got);
-	assert_int_equal(got.status, PODSRC_UP);
+	assert_int_equal(got.status, SOURCE_UP);
 	assert_int_equal(got.failures, 0);
 	/* The socket is there without a listener, then with another one. */
 	a->peer.own.listener = sd_event_source_disable_unref(a->peer.own.listener);
@@ -152,7 +152,7 @@ static void test_absent(void **state)
 
 static bool has_failed_twice(struct unitasker *a)
 {
-	struct podsrc_state got;
+	struct source_state got;
 
 	get_state(a, &got);
 	return got.failures == 2;
@@ -163,7 +163,7 @@ static void test_delays(void **state)
 {
 	struct unitasker *a = *state;
 	uint64_t before_ns = clock_boot_ns();
-	struct podsrc_state first, second;
+	struct source_state first, second;
 
 	unitasker_ask(a, "nobody", 0);
 	get_state(a, &first);
@@ -213,12 +213,12 @@ static void test_new_owner(void **state)
 static void test_no_options(void **state)
 {
 	struct unitasker *a = *state;
-	struct podsrc_state got;
+	struct source_state got;
 
-	assert_int_equal(podsrc_units_new(a->event, NULL, &a->sink, &a->units), 0);
+	assert_int_equal(source_units_new(a->event, NULL, &a->sink, &a->units), 0);
 	get_state(a, &got);
 	assert_true(strncmp(got.where, "/run/", strlen("/run/")) == 0);
-	podsrc_units_find(a->units, "/a.scope");
+	source_units_find(a->units, "/a.scope");
 	assert_int_equal(a->n_done, 1);
 }
 
@@ -252,7 +252,7 @@ static pid_t listen_as_nobody(struct unitasker *a)
 static void test_other_user(void **state)
 {
 	struct unitasker *a = *state;
-	struct podsrc_state got;
+	struct source_state got;
 	char path[64];
 	pid_t pid;
 
@@ -263,7 +263,7 @@ static void test_other_user(void **state)
 	pid = listen_as_nobody(a);
 	unitasker_ask(a, "private", 0);
 	get_state(a, &got);
-	assert_int_equal(got.status, PODSRC_DOWN);
+	assert_int_equal(got.status, SOURCE_DOWN);
 	assert_string_equal(got.text, "its socket is not root's");
 	assert_int_equal(unitasker_find(a, A), META_FAILED);
 	kill(pid, SIGKILL);
@@ -290,8 +290,8 @@ static void test_addresses(void **state)
 	struct unitasker *a = *state;
 
 	for (size_t i = 0; i < LEN(bad); i++)
-		assert_int_equal(podsrc_units_new(a->event,
-						  &(struct podsrc_units_options){bad[i], 0},
+		assert_int_equal(source_units_new(a->event,
+						  &(struct source_units_options){bad[i], 0},
 						  &a->sink, &a->units),
 				 -EINVAL);
 	assert_null(a->units);

@@ -110,7 +110,7 @@ static void test_root(void **state)
 
 static bool all_done(struct unitasker *a)
 {
-	return a->n_done == (size_t)PODSRC_UNITS_WAITING_MAX + 5;
+	return a->n_done == (size_t)SOURCE_UNITS_WAITING_MAX + 5;
 }
 
 /* How many there are of each path: one, but for those asked for several times. */
@@ -133,16 +133,16 @@ static void test_many(void **state)
 
 	unitasker_until(a, unitasker_is_up);
 	a->peer.silent = true;
-	podsrc_units_find(a->units, SLICE "a.service");
-	podsrc_units_find(a->units, SLICE "b.service");
-	podsrc_units_find(a->units, SLICE "a.service");
-	for (int i = 3; i < PODSRC_UNITS_WAITING_MAX; i++) {
+	source_units_find(a->units, SLICE "a.service");
+	source_units_find(a->units, SLICE "b.service");
+	source_units_find(a->units, SLICE "a.service");
+	for (int i = 3; i < SOURCE_UNITS_WAITING_MAX; i++) {
 		snprintf(path, sizeof(path), SLICE "n%d.service", i);
-		podsrc_units_find(a->units, path);
+		source_units_find(a->units, path);
 	}
 	assert_int_equal(a->n, 0);
 	for (int i = 0; i < 5; i++)
-		podsrc_units_find(a->units, i ? SLICE "more.service" : SLICE "b.service");
+		source_units_find(a->units, i ? SLICE "more.service" : SLICE "b.service");
 	assert_int_equal(a->n_done, 5);
 	assert_int_equal(a->reports[0].result, META_SHED);
 	a->n = a->n_done = 0;
@@ -151,14 +151,14 @@ static void test_many(void **state)
 	a->peer.silent = false;
 	unitpeer_release(&a->peer);
 	for (int i = 0; i < 5; i++)
-		podsrc_units_find(a->units, SLICE "x.scope");
+		source_units_find(a->units, SLICE "x.scope");
 	unitasker_until(a, all_done);
 	unitasker_settle(a);
 	assert_true(all_done(a));
-	assert_int_equal(a->peer.asked, PODSRC_UNITS_WAITING_MAX - 1);
+	assert_int_equal(a->peer.asked, SOURCE_UNITS_WAITING_MAX - 1);
 	count_done(a, SLICE "a.service", META_FOUND, 2);
 	count_done(a, SLICE "b.service", META_FOUND, 1);
-	for (int i = 3; i < PODSRC_UNITS_WAITING_MAX; i++) {
+	for (int i = 3; i < SOURCE_UNITS_WAITING_MAX; i++) {
 		snprintf(path, sizeof(path), SLICE "n%d.service", i);
 		count_done(a, path, META_ABSENT, 1);
 	}
@@ -167,17 +167,17 @@ static void test_many(void **state)
 static void test_counts(void **state)
 {
 	struct unitasker *a = *state;
-	struct podsrc_state got;
+	struct source_state got;
 	char where[64];
 
-	podsrc_units_get_state(a->units, &got);
-	assert_int_equal(got.status, PODSRC_STARTING);
+	source_units_get_state(a->units, &got);
+	assert_int_equal(got.status, SOURCE_STARTING);
 	unitasker_find(a, SLICE "a.service");
 	unitasker_find(a, SLICE "a.service");
 	unitasker_find(a, SLICE "nothing.service");
-	podsrc_units_get_state(a->units, &got);
+	source_units_get_state(a->units, &got);
 	snprintf(where, sizeof(where), "%s/private", a->dir);
-	assert_int_equal(got.status, PODSRC_UP);
+	assert_int_equal(got.status, SOURCE_UP);
 	assert_string_equal(got.where, where);
 	assert_string_equal(got.text, "systemd " UNITPEER_VERSION);
 	assert_int_equal(got.lookups[META_FOUND], 2);
@@ -217,7 +217,7 @@ static void test_main_pid_meanwhile(void **state)
 
 	assert_int_equal(unitasker_find(a, SLICE "a.service"), META_FOUND);
 	a->peer.silent = true;
-	podsrc_units_find(a->units, SLICE "a.service");
+	source_units_find(a->units, SLICE "a.service");
 	unitasker_settle(a);
 	assert_true(unitpeer_tell_pid(&a->peer, NULL, "a_2eservice", 51) >= 0);
 	unitasker_settle(a);
@@ -264,7 +264,7 @@ static void test_removed(void **state)
 	assert_int_equal(a->peer.asked, 3);
 	/* One that is waited for stays. */
 	a->peer.silent = true;
-	podsrc_units_find(a->units, SLICE "b.service");
+	source_units_find(a->units, SLICE "b.service");
 	assert_true(unitpeer_tell_removed(&a->peer, NULL, "b_2eservice") >= 0);
 	unitasker_settle(a);
 	unitpeer_release(&a->peer);
@@ -283,12 +283,12 @@ static void test_reentrant(void **state)
 	assert_int_equal(a->n_done, 2);
 	/* Over before the call returns, and asked for in it. */
 	a->next = SLICE "x.scope";
-	podsrc_units_find(a->units, SLICE "y.scope");
+	source_units_find(a->units, SLICE "y.scope");
 	assert_int_equal(a->n_done, 4);
 	unitpeer_done(&a->peer);
 	unitasker_until(a, unitasker_is_down);
 	a->next = SLICE "a.service";
-	podsrc_units_find(a->units, SLICE "a.service");
+	source_units_find(a->units, SLICE "a.service");
 	unitasker_until(a, unitasker_is_off);
 	assert_int_equal(a->n_done, 6);
 	assert_int_equal(a->reports[a->n - 1].result, META_FAILED);
@@ -302,9 +302,9 @@ static void test_forgets(void **state)
 	assert_int_equal(unitasker_find(a, SLICE "a.service"), META_FOUND);
 	unitpeer_done(&a->peer);
 	unitasker_until(a, unitasker_is_off);
-	for (int i = 0; i < PODSRC_UNITS_FOLLOWED_MAX; i++) {
+	for (int i = 0; i < SOURCE_UNITS_FOLLOWED_MAX; i++) {
 		snprintf(path, sizeof(path), SLICE "n%d.service", i);
-		podsrc_units_find(a->units, path);
+		source_units_find(a->units, path);
 		a->n = a->n_done = 0;
 	}
 	a_service->stop_us = S;
@@ -312,7 +312,7 @@ static void test_forgets(void **state)
 	unitasker_until(a, unitasker_is_up);
 	unitasker_settle(a);
 	assert_int_equal(a->n, 0);
-	assert_int_equal(a->peer.asked, 1 + PODSRC_UNITS_FOLLOWED_MAX);
+	assert_int_equal(a->peer.asked, 1 + SOURCE_UNITS_FOLLOWED_MAX);
 }
 
 static void test_end(void **state)
@@ -322,13 +322,13 @@ static void test_end(void **state)
 	unitasker_until(a, unitasker_is_up);
 	a->peer.silent = true;
 	for (size_t i = 0; i < LEN(finds); i++)
-		podsrc_units_find(a->units, finds[i].cgroup);
+		source_units_find(a->units, finds[i].cgroup);
 	unitasker_settle(a);
 	a->n = 0;
-	a->units = podsrc_units_free(a->units);
+	a->units = source_units_free(a->units);
 	assert_null(a->units);
 	assert_int_equal(a->n, 0);
-	assert_null(podsrc_units_free(NULL));
+	assert_null(source_units_free(NULL));
 }
 
 #define TEST(sentence, function)                          \

@@ -25,23 +25,23 @@ static size_t bucket_of(const char *id)
 {
 	uint64_t key = map_key(id);
 
-	return (key ^ key >> 32) % PODSRC_CRI_BUCKETS;
+	return (key ^ key >> 32) % SOURCE_CRI_BUCKETS;
 }
 
-struct podsrc_cri_lookup *podsrc_cri_queue_get(const struct podsrc_cri_queue *q, const char *id,
+struct source_cri_lookup *source_cri_queue_get(const struct source_cri_queue *q, const char *id,
 					       bool exit)
 {
-	struct podsrc_cri_lookup *lookup = q->buckets[bucket_of(id)];
+	struct source_cri_lookup *lookup = q->buckets[bucket_of(id)];
 
 	while (lookup && (lookup->exit != exit || strcmp(lookup->id, id) != 0))
 		lookup = lookup->chain;
 	return lookup;
 }
 
-static void link_last(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup,
-		      enum podsrc_cri_place place)
+static void link_last(struct source_cri_queue *q, struct source_cri_lookup *lookup,
+		      enum source_cri_place place)
 {
-	struct podsrc_cri_lookup **last = &q->places[place].last;
+	struct source_cri_lookup **last = &q->places[place].last;
 
 	lookup->place = place;
 	lookup->next = NULL;
@@ -51,24 +51,24 @@ static void link_last(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *look
 	q->places[place].n++;
 }
 
-static void unlink_lookup(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup)
+static void unlink_lookup(struct source_cri_queue *q, struct source_cri_lookup *lookup)
 {
 	*(lookup->prev ? &lookup->prev->next : &q->places[lookup->place].first) = lookup->next;
 	*(lookup->next ? &lookup->next->prev : &q->places[lookup->place].last) = lookup->prev;
 	q->places[lookup->place].n--;
 }
 
-static enum podsrc_cri_place place_of(const struct podsrc_cri_lookup *lookup,
-				      enum podsrc_cri_place place)
+static enum source_cri_place place_of(const struct source_cri_lookup *lookup,
+				      enum source_cri_place place)
 {
 	return lookup->exit && place == PLACE_WAITING ? PLACE_EXITS : place;
 }
 
-struct podsrc_cri_lookup *podsrc_cri_queue_add(struct podsrc_cri_queue *q, const char *id,
-					       bool exit, enum podsrc_cri_place place)
+struct source_cri_lookup *source_cri_queue_add(struct source_cri_queue *q, const char *id,
+					       bool exit, enum source_cri_place place)
 {
 	size_t idle = q->places[PLACE_IDLE].n, bucket = bucket_of(id);
-	struct podsrc_cri_lookup *lookup;
+	struct source_cri_lookup *lookup;
 
 	if (place == PLACE_IDLE ? idle >= ROOM_IDLE : q->n - idle >= ROOM)
 		return NULL;
@@ -84,16 +84,16 @@ struct podsrc_cri_lookup *podsrc_cri_queue_add(struct podsrc_cri_queue *q, const
 	return lookup;
 }
 
-void podsrc_cri_queue_move(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup,
-			   enum podsrc_cri_place place)
+void source_cri_queue_move(struct source_cri_queue *q, struct source_cri_lookup *lookup,
+			   enum source_cri_place place)
 {
 	unlink_lookup(q, lookup);
 	link_last(q, lookup, place_of(lookup, place));
 }
 
-void podsrc_cri_queue_remove(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup)
+void source_cri_queue_remove(struct source_cri_queue *q, struct source_cri_lookup *lookup)
 {
-	struct podsrc_cri_lookup **at = &q->buckets[bucket_of(lookup->id)];
+	struct source_cri_lookup **at = &q->buckets[bucket_of(lookup->id)];
 
 	while (*at != lookup)
 		at = &(*at)->chain;
@@ -103,11 +103,11 @@ void podsrc_cri_queue_remove(struct podsrc_cri_queue *q, struct podsrc_cri_looku
 	free(lookup);
 }
 
-void podsrc_cri_queue_done(struct podsrc_cri_queue *q)
+void source_cri_queue_done(struct source_cri_queue *q)
 {
 	for (size_t i = 0; i < PLACE_COUNT; i++)
 		while (q->places[i].first)
-			podsrc_cri_queue_remove(q, q->places[i].first);
+			source_cri_queue_remove(q, q->places[i].first);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -116,7 +116,7 @@ void podsrc_cri_queue_done(struct podsrc_cri_queue *q)
 /* Limit of an answer about one container or image. */
 #define ANSWER_MAX ((size_t)1 << 20)
 
-static bool is_list(const struct podsrc_cri_call *call)
+static bool is_list(const struct source_cri_call *call)
 {
 	return (call->method == CRI_SANDBOXES || call->method == CRI_CONTAINERS) && !call->key[0];
 }
@@ -142,7 +142,7 @@ static void write_timeout(uint64_t ns, char *ret, size_t size)
 			 (unsigned long long)(s < most ? s : most));
 }
 
-int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method method,
+int source_cri_call_open(const struct source_cri_calls *calls, enum cri_method method,
 			 const struct buf *question, unsigned int line,
 			 struct fetch_request *request, struct fetch_call **ret)
 {
@@ -166,13 +166,13 @@ int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method m
 	return fetch_start(calls->fetch, request, ret);
 }
 
-static void free_call(struct podsrc_cri_call *call)
+static void free_call(struct source_cri_call *call)
 {
 	buf_free(&call->body);
 	free(call);
 }
 
-static void unlink_call(struct podsrc_cri_calls *calls, struct podsrc_cri_call *call)
+static void unlink_call(struct source_cri_calls *calls, struct source_cri_call *call)
 {
 	*(call->prev ? &call->prev->next : &calls->first) = call->next;
 	if (call->next)
@@ -181,17 +181,17 @@ static void unlink_call(struct podsrc_cri_calls *calls, struct podsrc_cri_call *
 
 static int on_data(void *userdata, const void *data, size_t len)
 {
-	struct podsrc_cri_call *call = userdata;
+	struct source_cri_call *call = userdata;
 
 	buf_add(&call->body, data, len);
 	return buf_error(&call->body);
 }
 
 /* What speaks against the runtime rather than against one answer; NULL for nothing. */
-static const char *judge(struct podsrc_cri_call *call, const struct fetch_result *result,
-			 struct podsrc_cri_answer *ret)
+static const char *judge(struct source_cri_call *call, const struct fetch_result *result,
+			 struct source_cri_answer *ret)
 {
-	struct podsrc_cri_calls *calls = call->calls;
+	struct source_cri_calls *calls = call->calls;
 	size_t consumed;
 
 	strcpy(ret->text, result->text);
@@ -219,15 +219,15 @@ static const char *judge(struct podsrc_cri_call *call, const struct fetch_result
 
 static void on_done(void *userdata, const struct fetch_result *result)
 {
-	struct podsrc_cri_call *call = userdata;
-	struct podsrc_cri_calls *calls = call->calls;
-	struct podsrc_cri_answer answer = {};
+	struct source_cri_call *call = userdata;
+	struct source_cri_calls *calls = call->calls;
+	struct source_cri_answer answer = {};
 	const char *trouble = judge(call, result, &answer);
 
 	unlink_call(calls, call);
 	if (trouble) {
 		if (call->lookup)
-			podsrc_cri_queue_move(calls->queue, call->lookup, PLACE_DOOMED);
+			source_cri_queue_move(calls->queue, call->lookup, PLACE_DOOMED);
 		calls->failed(calls->userdata, name_of(call->method), trouble);
 	} else {
 		if (answer.verdict != VERDICT_LOST)
@@ -238,19 +238,19 @@ static void on_done(void *userdata, const struct fetch_result *result)
 }
 
 /* The first connection without a call. */
-static unsigned int free_line(const struct podsrc_cri_calls *calls)
+static unsigned int free_line(const struct source_cri_calls *calls)
 {
 	unsigned int taken = 0;
 
-	for (const struct podsrc_cri_call *call = calls->first; call; call = call->next)
+	for (const struct source_cri_call *call = calls->first; call; call = call->next)
 		taken |= 1u << call->line;
 	return (unsigned int)__builtin_ctz(~taken);
 }
 
-int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, const char *key,
-		    struct podsrc_cri_lookup *lookup, podsrc_cri_call_fn done, void *userdata)
+int source_cri_call(struct source_cri_calls *calls, enum cri_method method, const char *key,
+		    struct source_cri_lookup *lookup, source_cri_call_fn done, void *userdata)
 {
-	struct podsrc_cri_call *call = calloc(1, sizeof(*call));
+	struct source_cri_call *call = calloc(1, sizeof(*call));
 	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request request = {
 		.timeout_ns = calls->timeout_ns,
@@ -273,7 +273,7 @@ int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, cons
 	request.max_bytes = is_list(call) ? LIST_MAX : ANSWER_MAX;
 	r = cri_request(&question, method, key);
 	if (r == 0)
-		r = podsrc_cri_call_open(calls, method, &question, call->line, &request,
+		r = source_cri_call_open(calls, method, &question, call->line, &request,
 					 &call->fetch);
 	if (r < 0) {
 		free_call(call);
@@ -286,15 +286,15 @@ int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, cons
 	return 0;
 }
 
-void podsrc_cri_call_cancel_all(struct podsrc_cri_calls *calls, enum podsrc_cri_place place)
+void source_cri_call_cancel_all(struct source_cri_calls *calls, enum source_cri_place place)
 {
 	while (calls->first) {
-		struct podsrc_cri_call *call = calls->first;
+		struct source_cri_call *call = calls->first;
 
 		fetch_cancel(call->fetch);
 		unlink_call(calls, call);
 		if (call->lookup)
-			podsrc_cri_queue_move(calls->queue, call->lookup, place);
+			source_cri_queue_move(calls->queue, call->lookup, place);
 		free_call(call);
 	}
 }

@@ -18,7 +18,7 @@
 
 /* Look-ups, by where they stand. */
 
-enum podsrc_cri_place {
+enum source_cri_place {
 	PLACE_WAITING, /* to be asked singly, or listed */
 	PLACE_EXITS,   /* the same for those no list answers */
 	PLACE_IDLE,    /* no caller waits for it */
@@ -28,54 +28,54 @@ enum podsrc_cri_place {
 	PLACE_COUNT,
 };
 
-struct podsrc_cri_lookup {
-	struct podsrc_cri_lookup *prev, *next, *chain;
+struct source_cri_lookup {
+	struct source_cri_lookup *prev, *next, *chain;
 	char id[META_ID_MAX];
-	enum podsrc_cri_place place;
-	bool exit;	    /* podsrc_cri_exit() */
+	enum source_cri_place place;
+	bool exit;	    /* source_cri_exit() */
 	bool seen;	    /* in a list */
 	bool lacks_signal;  /* there */
-	unsigned int asked; /* how often podsrc_cri_find() wants an answer; 0: by itself */
+	unsigned int asked; /* how often source_cri_find() wants an answer; 0: by itself */
 	unsigned int tries; /* before this one */
 };
 
-#define PODSRC_CRI_BUCKETS 1024
+#define SOURCE_CRI_BUCKETS 1024
 
-struct podsrc_cri_queue {
+struct source_cri_queue {
 	struct {
-		struct podsrc_cri_lookup *first, *last;
+		struct source_cri_lookup *first, *last;
 		size_t n;
 	} places[PLACE_COUNT];
-	struct podsrc_cri_lookup *buckets[PODSRC_CRI_BUCKETS];
+	struct source_cri_lookup *buckets[SOURCE_CRI_BUCKETS];
 	size_t n;
 };
 
-struct podsrc_cri_lookup *podsrc_cri_queue_get(const struct podsrc_cri_queue *q, const char *id,
+struct source_cri_lookup *source_cri_queue_get(const struct source_cri_queue *q, const char *id,
 					       bool exit);
 /* The new one, or NULL: no room (4096, fewer in PLACE_IDLE), or no memory. */
-struct podsrc_cri_lookup *podsrc_cri_queue_add(struct podsrc_cri_queue *q, const char *id,
-					       bool exit, enum podsrc_cri_place place);
+struct source_cri_lookup *source_cri_queue_add(struct source_cri_queue *q, const char *id,
+					       bool exit, enum source_cri_place place);
 /* Exits that should wait do so in their own place. */
-void podsrc_cri_queue_move(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup,
-			   enum podsrc_cri_place place);
-void podsrc_cri_queue_remove(struct podsrc_cri_queue *q, struct podsrc_cri_lookup *lookup);
-void podsrc_cri_queue_done(struct podsrc_cri_queue *q);
+void source_cri_queue_move(struct source_cri_queue *q, struct source_cri_lookup *lookup,
+			   enum source_cri_place place);
+void source_cri_queue_remove(struct source_cri_queue *q, struct source_cri_lookup *lookup);
+void source_cri_queue_done(struct source_cri_queue *q);
 
 /* How much of a turn of the loop reading may take. */
-#define PODSRC_CRI_SLICE_NS UINT64_C(1000000)
+#define SOURCE_CRI_SLICE_NS UINT64_C(1000000)
 
-struct podsrc_cri_call;
+struct source_cri_call;
 
 /* The calls under way, and the connections for them. */
-struct podsrc_cri_calls {
+struct source_cri_calls {
 	struct fetch *fetch;
-	struct podsrc_cri_queue *queue;
+	struct source_cri_queue *queue;
 	char path[SOCKET_PATH_MAX]; /* of the socket; "" for none */
 	uint64_t connection;	    /* names it: CLOCK_BOOTTIME */
 	enum cri_version version;
 	uint64_t timeout_ns;
 	uint64_t answered_ns; /* the last sensible answer */
-	struct podsrc_cri_call *first;
+	struct source_cri_call *first;
 	/* An answer speaks against the runtime: the session is over. what: the method's name. */
 	void (*failed)(void *userdata, const char *what, const char *text);
 	void *userdata; /* of failed */
@@ -83,48 +83,48 @@ struct podsrc_cri_calls {
 
 /* What makes the connection useless is a failed(); what is left goes to the call's done, whose call
  * is gone when it returns. */
-enum podsrc_cri_verdict {
+enum source_cri_verdict {
 	VERDICT_ANSWER,
 	VERDICT_REFUSED, /* with grpc_status */
 	VERDICT_LOST,	 /* too long, or too slow while others were answered */
 };
 
-struct podsrc_cri_answer {
-	enum podsrc_cri_verdict verdict;
+struct source_cri_answer {
+	enum source_cri_verdict verdict;
 	int grpc_status;
 	const void *payload;
 	size_t len;
 	char text[FETCH_TEXT_MAX];
 };
 
-typedef void (*podsrc_cri_call_fn)(struct podsrc_cri_call *call,
-				   const struct podsrc_cri_answer *answer);
+typedef void (*source_cri_call_fn)(struct source_cri_call *call,
+				   const struct source_cri_answer *answer);
 
-struct podsrc_cri_call {
-	struct podsrc_cri_calls *calls;
-	struct podsrc_cri_call *prev, *next;
+struct source_cri_call {
+	struct source_cri_calls *calls;
+	struct source_cri_call *prev, *next;
 	struct fetch_call *fetch;
 	enum cri_method method;
-	struct podsrc_cri_lookup *lookup; /* NULL: the session's own */
+	struct source_cri_lookup *lookup; /* NULL: the session's own */
 	unsigned int line;		  /* which connection: one call at a time has it */
 	char key[CRI_KEY_MAX];
 	struct buf body;
 	uint64_t begun_ns;
-	podsrc_cri_call_fn done;
+	source_cri_call_fn done;
 	void *userdata; /* of done */
 };
 
 /* lookup: the one that it answers, or NULL. -errno. */
-int podsrc_cri_call(struct podsrc_cri_calls *calls, enum cri_method method, const char *key,
-		    struct podsrc_cri_lookup *lookup, podsrc_cri_call_fn done, void *userdata);
+int source_cri_call(struct source_cri_calls *calls, enum cri_method method, const char *key,
+		    struct source_cri_lookup *lookup, source_cri_call_fn done, void *userdata);
 /* All of them; their look-ups go there. */
-void podsrc_cri_call_cancel_all(struct podsrc_cri_calls *calls, enum podsrc_cri_place place);
+void source_cri_call_cancel_all(struct source_cri_calls *calls, enum source_cri_place place);
 
-#define PODSRC_CRI_EVENT_LINE 31
+#define SOURCE_CRI_EVENT_LINE 31
 /* For the stream of events and for stops, which are requests of other kinds: they belong to no
  * session. question: cri_request(); line: calls at once have different ones. -errno of
  * fetch_start(). */
-int podsrc_cri_call_open(const struct podsrc_cri_calls *calls, enum cri_method method,
+int source_cri_call_open(const struct source_cri_calls *calls, enum cri_method method,
 			 const struct buf *question, unsigned int line,
 			 struct fetch_request *request, struct fetch_call **ret);
 

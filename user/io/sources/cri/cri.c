@@ -20,7 +20,7 @@
 
 /* --- the stream of events --------------------------------------------------------------------- */
 
-struct podsrc_cri_events_sink {
+struct source_cri_events_sink {
 	void *userdata;
 	/* May stop the stream. */
 	void (*event)(void *userdata, struct cri_event *event);
@@ -28,10 +28,10 @@ struct podsrc_cri_events_sink {
 	void (*broken)(void *userdata);
 };
 
-struct podsrc_cri_events {
-	const struct podsrc_cri_calls *calls;
+struct source_cri_events {
+	const struct source_cri_calls *calls;
 	const char *node; /* whose events are read; NULL: all */
-	struct podsrc_cri_events_sink sink;
+	struct source_cri_events_sink sink;
 	struct fetch_call *call;
 	struct defer slice;
 	sd_event_source *retry;
@@ -48,12 +48,12 @@ struct podsrc_cri_events {
 #define EVENTS_RETRY_MIN_NS UINT64_C(1000000000)
 #define EVENTS_RETRY_MAX_NS UINT64_C(64000000000)
 
-static void wake(struct podsrc_cri_events *stream)
+static void wake(struct source_cri_events *stream)
 {
 	defer_enable(&stream->slice);
 }
 
-static void retry_later(struct podsrc_cri_events *stream)
+static void retry_later(struct source_cri_events *stream)
 {
 	uint64_t wait_ns = backoff_ns(EVENTS_RETRY_MIN_NS, EVENTS_RETRY_MAX_NS, stream->failures++);
 
@@ -63,7 +63,7 @@ static void retry_later(struct podsrc_cri_events *stream)
 
 static int on_data(void *userdata, const void *data, size_t len)
 {
-	struct podsrc_cri_events *stream = userdata;
+	struct source_cri_events *stream = userdata;
 
 	stream->open = true;
 	if (len > BACKLOG_MAX - stream->bytes.len)
@@ -75,7 +75,7 @@ static int on_data(void *userdata, const void *data, size_t len)
 
 static void on_end(void *userdata, const struct fetch_result *result)
 {
-	struct podsrc_cri_events *stream = userdata;
+	struct source_cri_events *stream = userdata;
 
 	stream->call = NULL;
 	stream->open = false;
@@ -87,7 +87,7 @@ static void on_end(void *userdata, const struct fetch_result *result)
 		stream->sink.broken(stream->sink.userdata);
 }
 
-static void request(struct podsrc_cri_events *stream)
+static void request(struct source_cri_events *stream)
 {
 	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request http = {
@@ -101,19 +101,19 @@ static void request(struct podsrc_cri_events *stream)
 		return;
 	buf_reset(&stream->bytes);
 	if (cri_request(&question, CRI_EVENTS, NULL) < 0 ||
-	    podsrc_cri_call_open(stream->calls, CRI_EVENTS, &question, PODSRC_CRI_EVENT_LINE, &http,
+	    source_cri_call_open(stream->calls, CRI_EVENTS, &question, SOURCE_CRI_EVENT_LINE, &http,
 				 &stream->call) < 0)
 		retry_later(stream);
 }
 
 /* Requests the stream, again and again where it ends. */
-static void podsrc_cri_events_start(struct podsrc_cri_events *stream)
+static void source_cri_events_start(struct source_cri_events *stream)
 {
 	stream->wanted = true;
 	request(stream);
 }
 
-static void podsrc_cri_events_stop(struct podsrc_cri_events *stream)
+static void source_cri_events_stop(struct source_cri_events *stream)
 {
 	stream->wanted = false;
 	stream->call = fetch_cancel(stream->call);
@@ -124,7 +124,7 @@ static void podsrc_cri_events_stop(struct podsrc_cri_events *stream)
 }
 
 /* The bytes of one event, or -errno when what came is no stream of messages. */
-static ssize_t take_first(struct podsrc_cri_events *stream, const char *bytes, size_t len)
+static ssize_t take_first(struct source_cri_events *stream, const char *bytes, size_t len)
 {
 	struct cri_event event;
 	const void *payload;
@@ -152,8 +152,8 @@ static void consume(struct buf *bytes, size_t n)
 
 static int on_slice(sd_event_source *source, void *userdata)
 {
-	struct podsrc_cri_events *stream = userdata;
-	uint64_t until_ns = clock_boot_ns() + PODSRC_CRI_SLICE_NS;
+	struct source_cri_events *stream = userdata;
+	uint64_t until_ns = clock_boot_ns() + SOURCE_CRI_SLICE_NS;
 	size_t at = 0;
 	ssize_t n = 0;
 
@@ -184,7 +184,7 @@ static int on_events_retry(sd_event_source *source, uint64_t usec, void *userdat
 }
 
 /* All zeros, but for calls, node and sink. -errno; then it is still to be closed. */
-static int podsrc_cri_events_open(struct podsrc_cri_events *stream, sd_event *event)
+static int source_cri_events_open(struct source_cri_events *stream, sd_event *event)
 {
 	int r = defer_open(&stream->slice, event, on_slice, stream);
 
@@ -197,7 +197,7 @@ static int podsrc_cri_events_open(struct podsrc_cri_events *stream, sd_event *ev
 	return sd_event_source_set_enabled(stream->retry, SD_EVENT_OFF);
 }
 
-static void podsrc_cri_events_close(struct podsrc_cri_events *stream)
+static void source_cri_events_close(struct source_cri_events *stream)
 {
 	stream->call = fetch_cancel(stream->call);
 	buf_free(&stream->bytes);
@@ -218,7 +218,7 @@ static void podsrc_cri_events_close(struct podsrc_cri_events *stream)
 /* How long without a request before it is seen whether the runtime is still there. */
 #define SILENT_NS  UINT64_C(10000000000)
 
-const char *const podsrc_cri_places[] = {
+const char *const source_cri_places[] = {
 	"/run/containerd/containerd.sock",
 	"/run/crio/crio.sock",
 	"/run/k3s/containerd/containerd.sock",
@@ -236,7 +236,7 @@ enum phase {
 	PHASE_READY,
 };
 
-struct podsrc_cri {
+struct source_cri {
 	sd_event *event;
 	char endpoint[SOCKET_PATH_MAX], node[META_NAME_MAX];
 	const char *const *search;
@@ -252,91 +252,91 @@ struct podsrc_cri {
 	uint64_t failures;
 	char text[160];
 
-	struct podsrc_cri_queue queue;
-	struct podsrc_cri_calls calls;
-	struct podsrc_cri_look *look;
-	struct podsrc_cri_events events;
-	struct podsrc_cri_stops *stops;
+	struct source_cri_queue queue;
+	struct source_cri_calls calls;
+	struct source_cri_look *look;
+	struct source_cri_events events;
+	struct source_cri_stops *stops;
 };
 
-static void set_phase(struct podsrc_cri *cri, enum phase phase)
+static void set_phase(struct source_cri *cri, enum phase phase)
 {
 	cri->phase = phase;
-	podsrc_cri_look_set(cri->look, phase != PHASE_OFF && phase != PHASE_DOWN,
+	source_cri_look_set(cri->look, phase != PHASE_OFF && phase != PHASE_DOWN,
 			    phase == PHASE_READY);
 }
 
 /* --- the session -------------------------------------------------------------------------------- */
 
-static void watch(struct podsrc_cri *cri)
+static void watch(struct source_cri *cri)
 {
 	sd_event_source_set_time_relative(cri->retry, WATCH_USEC);
 	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
 }
 
-static void retry_after(struct podsrc_cri *cri, uint64_t delay_ns)
+static void retry_after(struct source_cri *cri, uint64_t delay_ns)
 {
 	cri->retry_ns = clock_boot_ns() + delay_ns;
 	sd_event_source_set_time_relative(cri->retry, delay_ns / 1000);
 	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
 }
 
-static void back_off(struct podsrc_cri *cri)
+static void back_off(struct source_cri *cri)
 {
 	retry_after(cri, backoff_ns(cri->retry_min_ns, cri->retry_max_ns, cri->failures++));
 }
 
-static void drop(struct podsrc_cri *cri, enum podsrc_cri_place place)
+static void drop(struct source_cri *cri, enum source_cri_place place)
 {
-	podsrc_cri_events_stop(&cri->events);
-	podsrc_cri_call_cancel_all(&cri->calls, place);
-	podsrc_cri_look_abort(cri->look, place);
+	source_cri_events_stop(&cri->events);
+	source_cri_call_cancel_all(&cri->calls, place);
+	source_cri_look_abort(cri->look, place);
 }
 
-static void say(struct podsrc_cri *cri, const char *what, const char *text)
+static void say(struct source_cri *cri, const char *what, const char *text)
 {
 	snprintf(cri->text, sizeof(cri->text), "%s%s%.120s", what, *what ? ": " : "", text);
 }
 
-static void go_down(struct podsrc_cri *cri)
+static void go_down(struct source_cri *cri)
 {
 	set_phase(cri, PHASE_DOWN);
 	cri->candidate = 0;
 	drop(cri, PLACE_DOOMED);
-	podsrc_cri_look_doom(cri->look);
+	source_cri_look_doom(cri->look);
 	back_off(cri);
 }
 
 /* Backs off; what is asked for has failed. */
-static void fail(struct podsrc_cri *cri, const char *what, const char *text)
+static void fail(struct source_cri *cri, const char *what, const char *text)
 {
 	say(cri, what, text);
 	go_down(cri);
 }
 
 /* There is nothing to query. */
-static void turn_off(struct podsrc_cri *cri)
+static void turn_off(struct source_cri *cri)
 {
 	set_phase(cri, PHASE_OFF);
 	cri->candidate = 0;
 	cri->calls.path[0] = 0;
-	podsrc_cri_look_doom(cri->look);
+	source_cri_look_doom(cri->look);
 	back_off(cri);
 }
 
-static void on_version(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer);
+static void on_version(struct source_cri_call *call, const struct source_cri_answer *answer);
 
-static void greet(struct podsrc_cri *cri, enum cri_version version)
+static void greet(struct source_cri *cri, enum cri_version version)
 {
 	set_phase(cri, PHASE_HELLO);
 	cri->calls.version = version;
-	if (podsrc_cri_call(&cri->calls, CRI_VERSION, NULL, NULL, on_version, cri) < 0)
+	if (source_cri_call(&cri->calls, CRI_VERSION, NULL, NULL, on_version, cri) < 0)
 		fail(cri, "Version", "out of memory");
 }
 
 /* The first that is there, from cri->candidate on. -ENOENT, or what is wrong with the last one that
  * should not be asked. */
-static int choose(struct podsrc_cri *cri)
+static int choose(struct source_cri *cri)
 {
 	const char *const own[] = {cri->endpoint, NULL};
 	const char *const *places = cri->endpoint[0] ? own : cri->search;
@@ -361,7 +361,7 @@ static int choose(struct podsrc_cri *cri)
 	return result;
 }
 
-static void connect_next(struct podsrc_cri *cri)
+static void connect_next(struct source_cri *cri)
 {
 	int r = choose(cri);
 
@@ -379,28 +379,28 @@ static void connect_next(struct podsrc_cri *cri)
 	cri->retry_ns = 0;
 	watch(cri);
 	cri->events.refused = false;
-	podsrc_cri_look_renew(cri->look);
+	source_cri_look_renew(cri->look);
 	cri->sock_checked_ns = clock_boot_ns();
 	greet(cri, CRI_V1);
 }
 
-static void begin(struct podsrc_cri *cri)
+static void begin(struct source_cri *cri)
 {
 	cri->candidate = 0;
 	connect_next(cri);
 }
 
 /* Docker brings a containerd whose CRI is off: another runtime may have one. */
-static void try_next_candidate(struct podsrc_cri *cri)
+static void try_next_candidate(struct source_cri *cri)
 {
 	snprintf(cri->text, sizeof(cri->text), "%.100s does not speak CRI", cri->calls.path);
 	cri->candidate++;
 	connect_next(cri);
 }
 
-static void on_version(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+static void on_version(struct source_cri_call *call, const struct source_cri_answer *answer)
 {
-	struct podsrc_cri *cri = call->userdata;
+	struct source_cri *cri = call->userdata;
 
 	if (answer->verdict == VERDICT_REFUSED && answer->grpc_status == GRPC_UNIMPLEMENTED) {
 		if (cri->calls.version == CRI_V1)
@@ -418,11 +418,11 @@ static void on_version(struct podsrc_cri_call *call, const struct podsrc_cri_ans
 		return;
 	}
 	set_phase(cri, PHASE_LISTING);
-	podsrc_cri_look_list(cri->look);
+	source_cri_look_list(cri->look);
 }
 
 /* Before something is asked: a socket that came, or was replaced, is connected to. */
-static void look_at_socket(struct podsrc_cri *cri)
+static void look_at_socket(struct source_cri *cri)
 {
 	uint64_t now_ns = clock_boot_ns();
 
@@ -438,21 +438,21 @@ static void look_at_socket(struct podsrc_cri *cri)
 }
 
 /* What it says does not matter: that it cannot be asked has ended the session already. */
-static void on_probe(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+static void on_probe(struct source_cri_call *call, const struct source_cri_answer *answer)
 {
 }
 
 /* Asks whether the runtime is still there. */
-static void probe(struct podsrc_cri *cri)
+static void probe(struct source_cri *cri)
 {
 	look_at_socket(cri);
 	if (cri->phase == PHASE_READY)
-		podsrc_cri_call(&cri->calls, CRI_VERSION, NULL, NULL, on_probe, NULL);
+		source_cri_call(&cri->calls, CRI_VERSION, NULL, NULL, on_probe, NULL);
 }
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct podsrc_cri *cri = userdata;
+	struct source_cri *cri = userdata;
 
 	if (cri->phase == PHASE_OFF || cri->phase == PHASE_DOWN) {
 		begin(cri);
@@ -472,19 +472,19 @@ static void on_failed(void *userdata, const char *what, const char *text)
 
 static void on_listed(void *userdata)
 {
-	struct podsrc_cri *cri = userdata;
+	struct source_cri *cri = userdata;
 
 	set_phase(cri, PHASE_READY);
 	cri->failures = 0;
 	cri->text[0] = 0;
-	podsrc_cri_events_start(&cri->events);
+	source_cri_events_start(&cri->events);
 }
 
 static void on_event(void *userdata, struct cri_event *event)
 {
-	struct podsrc_cri *cri = userdata;
+	struct source_cri *cri = userdata;
 
-	podsrc_cri_look_event(cri->look, event);
+	source_cri_look_event(cri->look, event);
 }
 
 static void on_broken(void *userdata)
@@ -494,9 +494,9 @@ static void on_broken(void *userdata)
 
 /* --- the source --------------------------------------------------------------------------------- */
 
-static int take_options(struct podsrc_cri *cri, const struct podsrc_cri_options *options)
+static int take_options(struct source_cri *cri, const struct source_cri_options *options)
 {
-	cri->search = options->search ? options->search : podsrc_cri_places;
+	cri->search = options->search ? options->search : source_cri_places;
 	cri->calls.timeout_ns = options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	cri->retry_min_ns = options->retry_min_ns ? options->retry_min_ns : RETRY_MIN_NS;
 	cri->retry_max_ns = options->retry_max_ns ? options->retry_max_ns : RETRY_MAX_NS;
@@ -504,36 +504,36 @@ static int take_options(struct podsrc_cri *cri, const struct podsrc_cri_options 
 	return options->endpoint ? socket_take_path(options->endpoint, cri->endpoint) : 0;
 }
 
-static int set_up(struct podsrc_cri *cri, const struct podsrc_sink *sink)
+static int set_up(struct source_cri *cri, const struct source_sink *sink)
 {
 	const char *node = cri->node[0] ? cri->node : NULL;
-	const struct podsrc_cri_look_session session = {cri, on_failed, on_listed};
+	const struct source_cri_look_session session = {cri, on_failed, on_listed};
 	int r;
 
 	cri->calls.queue = &cri->queue;
 	cri->calls.failed = on_failed;
 	cri->calls.userdata = cri;
-	r = podsrc_cri_look_new(cri->event, &cri->calls, node, sink, &session, &cri->look);
+	r = source_cri_look_new(cri->event, &cri->calls, node, sink, &session, &cri->look);
 	if (r < 0)
 		return r;
 	set_phase(cri, PHASE_HELLO);
-	cri->events = (struct podsrc_cri_events){
+	cri->events = (struct source_cri_events){
 		.calls = &cri->calls,
 		.node = node,
 		.sink = {cri, on_event, on_broken},
 	};
-	r = podsrc_cri_events_open(&cri->events, cri->event);
+	r = source_cri_events_open(&cri->events, cri->event);
 	if (r >= 0)
-		r = podsrc_cri_stops_new(cri->event, &cri->calls, &cri->stops);
+		r = source_cri_stops_new(cri->event, &cri->calls, &cri->stops);
 	return r < 0 ? r
 		     : sd_event_add_time_relative(cri->event, &cri->retry, CLOCK_MONOTONIC, 0, 1000,
 						  on_retry, cri);
 }
 
-int podsrc_cri_new(sd_event *event, struct fetch *fetch, const struct podsrc_cri_options *options,
-		   const struct podsrc_sink *sink, struct podsrc_cri **ret)
+int source_cri_new(sd_event *event, struct fetch *fetch, const struct source_cri_options *options,
+		   const struct source_sink *sink, struct source_cri **ret)
 {
-	struct podsrc_cri *cri = calloc(1, sizeof(*cri));
+	struct source_cri *cri = calloc(1, sizeof(*cri));
 	int r;
 
 	if (!cri)
@@ -544,23 +544,23 @@ int podsrc_cri_new(sd_event *event, struct fetch *fetch, const struct podsrc_cri
 	if (r == 0)
 		r = set_up(cri, sink);
 	if (r < 0) {
-		podsrc_cri_free(cri);
+		source_cri_free(cri);
 		return r;
 	}
 	*ret = cri;
 	return 0;
 }
 
-struct podsrc_cri *podsrc_cri_free(struct podsrc_cri *cri)
+struct source_cri *source_cri_free(struct source_cri *cri)
 {
 	if (!cri)
 		return NULL;
-	podsrc_cri_call_cancel_all(&cri->calls, PLACE_DOOMED);
-	podsrc_cri_stops_free(cri->stops);
+	source_cri_call_cancel_all(&cri->calls, PLACE_DOOMED);
+	source_cri_stops_free(cri->stops);
 	sd_event_source_disable_unref(cri->retry);
-	podsrc_cri_events_close(&cri->events);
-	podsrc_cri_look_free(cri->look);
-	podsrc_cri_queue_done(&cri->queue);
+	source_cri_events_close(&cri->events);
+	source_cri_look_free(cri->look);
+	source_cri_queue_done(&cri->queue);
 	sd_event_unref(cri->event);
 	free(cri);
 	return NULL;
@@ -574,64 +574,64 @@ static bool is_id(const char *id)
 	return n > 0 && n < META_ID_MAX && !id[n];
 }
 
-static void look_up(struct podsrc_cri *cri, const char *id, bool exit)
+static void look_up(struct source_cri *cri, const char *id, bool exit)
 {
 	bool valid = is_id(id);
 
 	if (valid)
 		look_at_socket(cri);
 	if (valid && cri->phase != PHASE_OFF && cri->phase != PHASE_DOWN)
-		podsrc_cri_look_up(cri->look, id, exit);
+		source_cri_look_up(cri->look, id, exit);
 	else if (!exit)
-		podsrc_cri_look_answer(cri->look, id,
+		source_cri_look_answer(cri->look, id,
 				       cri->phase == PHASE_DOWN ? META_FAILED : META_ABSENT);
 }
 
-void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id)
+void source_cri_find(struct source_cri *cri, const char *container_id)
 {
 	look_up(cri, container_id, false);
 }
 
-void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id)
+void source_cri_exit(struct source_cri *cri, const char *container_id)
 {
 	look_up(cri, container_id, true);
 }
 
-int podsrc_cri_stop(struct podsrc_cri *cri, const struct podsrc_cri_stop *stop)
+int source_cri_stop(struct source_cri *cri, const struct source_cri_stop *stop)
 {
 	if (!is_id(stop->container_id))
 		return -EINVAL;
 	look_at_socket(cri);
 	if (cri->phase == PHASE_OFF || cri->phase == PHASE_DOWN)
 		return -ENOTCONN;
-	return podsrc_cri_stops_add(cri->stops, stop);
+	return source_cri_stops_add(cri->stops, stop);
 }
 
-static enum podsrc_status status_of(const struct podsrc_cri *cri)
+static enum source_status status_of(const struct source_cri *cri)
 {
 	switch (cri->phase) {
 	case PHASE_OFF:
-		return PODSRC_OFF;
+		return SOURCE_OFF;
 	case PHASE_DOWN:
-		return PODSRC_DOWN;
+		return SOURCE_DOWN;
 	case PHASE_READY:
-		return PODSRC_UP;
+		return SOURCE_UP;
 	case PHASE_HELLO:
 	case PHASE_LISTING:
 		break;
 	}
-	return cri->failures && cri->runtime.name[0] ? PODSRC_DOWN : PODSRC_STARTING;
+	return cri->failures && cri->runtime.name[0] ? SOURCE_DOWN : SOURCE_STARTING;
 }
 
-void podsrc_cri_get_state(const struct podsrc_cri *cri, struct podsrc_state *ret)
+void source_cri_get_state(const struct source_cri *cri, struct source_state *ret)
 {
-	*ret = (struct podsrc_state){
+	*ret = (struct source_state){
 		.status = status_of(cri),
 		.failures = cri->phase == PHASE_OFF ? 0 : cri->failures,
 		.retry_ns = cri->retry_ns,
 		.waiting = cri->queue.n,
 	};
-	podsrc_cri_look_count(cri->look, ret->lookups);
+	source_cri_look_count(cri->look, ret->lookups);
 	snprintf(ret->where, sizeof(ret->where), "%s",
 		 cri->calls.path[0] ? cri->calls.path : cri->endpoint);
 	if (cri->phase != PHASE_READY)

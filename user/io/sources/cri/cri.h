@@ -20,15 +20,15 @@
 #include "io/fetch/fetch.h"
 #include "io/sources/source.h"
 
-struct podsrc_cri;
+struct source_cri;
 
 /* Where runtimes have their sockets, NULL-ended: the first that is there is asked. */
-extern const char *const podsrc_cri_places[];
+extern const char *const source_cri_places[];
 
 /* Copied, except search. All zero will do. */
-struct podsrc_cri_options {
+struct source_cri_options {
 	const char *endpoint;	   /* a path, with or without unix://; NULL: found by itself */
-	const char *const *search; /* where, NULL-ended; NULL: podsrc_cri_places */
+	const char *const *search; /* where, NULL-ended; NULL: source_cri_places */
 	const char *node;	   /* its name; NULL: not known */
 	uint64_t timeout_ns;	   /* of one request; 0: 2 s */
 	uint64_t retry_min_ns, retry_max_ns; /* after a failure, doubling; 0: 100 ms, 30 s */
@@ -36,40 +36,40 @@ struct podsrc_cri_options {
 
 /*
  * Connects from the event loop and for ever again. The client is shared, and must outlive it. A
- * runtime that is not there, or has no CRI, makes it PODSRC_OFF, unless there is an endpoint: then
- * PODSRC_DOWN. -EINVAL for an endpoint that is no absolute path, or too long for a socket; -ENOMEM.
+ * runtime that is not there, or has no CRI, makes it SOURCE_OFF, unless there is an endpoint: then
+ * SOURCE_DOWN. -EINVAL for an endpoint that is no absolute path, or too long for a socket; -ENOMEM.
  */
-int podsrc_cri_new(sd_event *event, struct fetch *fetch, const struct podsrc_cri_options *options,
-		   const struct podsrc_sink *sink, struct podsrc_cri **ret);
+int source_cri_new(sd_event *event, struct fetch *fetch, const struct source_cri_options *options,
+		   const struct source_sink *sink, struct source_cri **ret);
 /* No look-up is reported any more. */
-struct podsrc_cri *podsrc_cri_free(struct podsrc_cri *cri);
+struct source_cri *source_cri_free(struct source_cri *cri);
 
 /*
  * Looks a container or a sandbox up by its whole ID. done is called once for each call: META_FOUND
  * after its pod, names and, as far as the runtime knows, stop signal were reported; META_ABSENT
- * (also while PODSRC_OFF); META_FAILED; META_SHED. What was absent is looked for five times more
+ * (also while SOURCE_OFF); META_FAILED; META_SHED. What was absent is looked for five times more
  * within 35 s, since runtimes list a sandbox only when it runs: it is reported then without done.
  */
-void podsrc_cri_find(struct podsrc_cri *cri, const char *container_id);
+void source_cri_find(struct source_cri *cri, const char *container_id);
 
 /* Reports META_CTR_EXIT as soon as the runtime knows how a container has ended; queries six times
  * within 35 s, since a runtime on a busy host knows it seconds late. There is no done. */
-void podsrc_cri_exit(struct podsrc_cri *cri, const char *container_id);
+void source_cri_exit(struct source_cri *cri, const char *container_id);
 
 /* What becomes of a container's preStop hook. */
-enum podsrc_cri_hook {
-	PODSRC_CRI_HOOK_BEGUN,
-	PODSRC_CRI_HOOK_ENDED,	 /* or is not awaited any more */
-	PODSRC_CRI_HOOK_NOT_RUN, /* instead of both */
+enum source_cri_hook {
+	SOURCE_CRI_HOOK_BEGUN,
+	SOURCE_CRI_HOOK_ENDED,	 /* or is not awaited any more */
+	SOURCE_CRI_HOOK_NOT_RUN, /* instead of both */
 };
 
-#define PODSRC_CRI_HOOK_NAME_MAX (3 * META_NAME_MAX)
+#define SOURCE_CRI_HOOK_NAME_MAX (3 * META_NAME_MAX)
 
 /* More that are under way at once are refused. */
-#define PODSRC_CRI_STOPS_MAX 512
+#define SOURCE_CRI_STOPS_MAX 512
 
 /* A container to be stopped by the runtime. */
-struct podsrc_cri_stop {
+struct source_cri_stop {
 	const char *container_id;
 	/* It is a sandbox (StopPodSandbox), and only container_id, tag and done are used. A runtime
 	 * kills every container that is left in it. */
@@ -83,17 +83,17 @@ struct podsrc_cri_stop {
 	 * answers that the container has ended; else what is wrong, a line for people. That answer
 	 * is not proof. */
 	void (*done)(void *userdata, uint64_t tag, const char *error);
-	/* With hook_s, before done, and perhaps from within podsrc_cri_stop(). name: namespace, pod
+	/* With hook_s, before done, and perhaps from within source_cri_stop(). name: namespace, pod
 	 * and container, or the beginning of its ID; text: NULL, or a line for people: how it
 	 * failed, or why it is not run. The stop goes on in any case. */
-	void (*hook)(void *userdata, uint64_t tag, enum podsrc_cri_hook what, const char *name,
+	void (*hook)(void *userdata, uint64_t tag, enum source_cri_hook what, const char *name,
 		     const char *text);
 	void *userdata;
 };
 
 /*
  * Requests the stop (StopContainer). The call lasts as long as the stop does, on a connection of
- * its own, timeout_s and PODSRC_CRI_STOP_SLACK_NS at most; it ends at once when that connection
+ * its own, timeout_s and SOURCE_CRI_STOP_SLACK_NS at most; it ends at once when that connection
  * breaks, as the runtime's death breaks it, and does not end because the runtime answers no other
  * request.
  *
@@ -105,10 +105,10 @@ struct podsrc_cri_stop {
  * Copied. -EINVAL for an invalid ID, -ENOTCONN: no runtime answers now, -ENOBUFS: too
  * many are under way, -ENOMEM: then there is no done.
  */
-#define PODSRC_CRI_STOP_SLACK_NS UINT64_C(10000000000)
-int podsrc_cri_stop(struct podsrc_cri *cri, const struct podsrc_cri_stop *stop);
+#define SOURCE_CRI_STOP_SLACK_NS UINT64_C(10000000000)
+int source_cri_stop(struct source_cri *cri, const struct source_cri_stop *stop);
 
-/* lookups counts what podsrc_cri_find() asked for. */
-void podsrc_cri_get_state(const struct podsrc_cri *cri, struct podsrc_state *ret);
+/* lookups counts what source_cri_find() asked for. */
+void source_cri_get_state(const struct source_cri *cri, struct source_state *ret);
 
 #endif

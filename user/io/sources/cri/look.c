@@ -65,12 +65,12 @@ struct list {
 	uint64_t due_ns;   /* of the next one */
 };
 
-struct podsrc_cri_look {
-	struct podsrc_cri_calls *calls;
-	struct podsrc_cri_queue *queue;
+struct source_cri_look {
+	struct source_cri_calls *calls;
+	struct source_cri_queue *queue;
 	const char *node;
-	struct podsrc_sink sink;
-	struct podsrc_cri_look_session session;
+	struct source_sink sink;
+	struct source_cri_look_session session;
 	bool connected, ready;
 	sd_event_source *slice; /* of the list, and of answering the doomed */
 	struct list list;
@@ -128,7 +128,7 @@ static void free_images(struct images *images)
 
 /* --- the end of a look-up ----------------------------------------------------------------------- */
 
-static void pace(struct podsrc_cri_look *l, uint64_t at_ns, uint64_t now_ns)
+static void pace(struct source_cri_look *l, uint64_t at_ns, uint64_t now_ns)
 {
 	if (l->pace_ns && l->pace_ns <= at_ns)
 		return;
@@ -137,14 +137,14 @@ static void pace(struct podsrc_cri_look *l, uint64_t at_ns, uint64_t now_ns)
 	sd_event_source_set_enabled(l->pace, SD_EVENT_ONESHOT);
 }
 
-void podsrc_cri_look_answer(struct podsrc_cri_look *l, const char *id, enum meta_result result)
+void source_cri_look_answer(struct source_cri_look *l, const char *id, enum meta_result result)
 {
 	l->lookups[result]++;
 	l->sink.done(l->sink.userdata, META_CRI, id, result);
 }
 
 /* Where all places are taken, the one that was looked up most often makes way. */
-static struct again *place_again(struct podsrc_cri_look *l, unsigned int tries)
+static struct again *place_again(struct source_cri_look *l, unsigned int tries)
 {
 	struct again *most = l->again;
 
@@ -156,7 +156,7 @@ static struct again *place_again(struct podsrc_cri_look *l, unsigned int tries)
 	return most->tries > tries + 1 ? most : NULL;
 }
 
-static void query_again(struct podsrc_cri_look *l, const struct podsrc_cri_lookup *lookup)
+static void query_again(struct source_cri_look *l, const struct source_cri_lookup *lookup)
 {
 	struct again *again;
 	uint64_t now_ns = clock_boot_ns();
@@ -170,7 +170,7 @@ static void query_again(struct podsrc_cri_look *l, const struct podsrc_cri_looku
 	pace(l, again->due_ns, now_ns);
 }
 
-static void end_lookup(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup,
+static void end_lookup(struct source_cri_look *l, struct source_cri_lookup *lookup,
 		       enum meta_result result)
 {
 	unsigned int asked = lookup->asked;
@@ -179,14 +179,14 @@ static void end_lookup(struct podsrc_cri_look *l, struct podsrc_cri_lookup *look
 	memcpy(id, lookup->id, sizeof(id));
 	if (result == META_ABSENT)
 		query_again(l, lookup);
-	podsrc_cri_queue_remove(l->queue, lookup);
+	source_cri_queue_remove(l->queue, lookup);
 	for (; asked > 0; asked--)
-		podsrc_cri_look_answer(l, id, result);
+		source_cri_look_answer(l, id, result);
 }
 
 /* Reports an item, with its image's stop signal where that is known. False when its stop signal is
  * still to be learnt. */
-static bool report(struct podsrc_cri_look *l, struct cri_item *item)
+static bool report(struct source_cri_look *l, struct cri_item *item)
 {
 	struct meta_container *container = &item->container;
 	bool learnt = container->stop_signal || !item->image_key[0] ||
@@ -200,26 +200,26 @@ static bool report(struct podsrc_cri_look *l, struct cri_item *item)
 
 /* --- a list of everything ----------------------------------------------------------------------- */
 
-static void pump(struct podsrc_cri_look *l);
-static void on_listed(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer);
+static void pump(struct source_cri_look *l);
+static void on_listed(struct source_cri_call *call, const struct source_cri_answer *answer);
 
-static void wake(struct podsrc_cri_look *l)
+static void wake(struct source_cri_look *l)
 {
 	sd_event_source_set_enabled(l->slice, SD_EVENT_ONESHOT);
 }
 
-static void fail_list(struct podsrc_cri_look *l, enum cri_method method, const char *text)
+static void fail_list(struct source_cri_look *l, enum cri_method method, const char *text)
 {
 	l->session.failed(l->session.userdata, names[method], text);
 }
 
-static void query_list(struct podsrc_cri_look *l, enum cri_method method)
+static void query_list(struct source_cri_look *l, enum cri_method method)
 {
-	if (podsrc_cri_call(l->calls, method, NULL, NULL, on_listed, l) < 0)
+	if (source_cri_call(l->calls, method, NULL, NULL, on_listed, l) < 0)
 		fail_list(l, method, "out of memory");
 }
 
-static void end_walk(struct podsrc_cri_look *l)
+static void end_walk(struct source_cri_look *l)
 {
 	struct list *list = &l->list;
 
@@ -233,9 +233,9 @@ static void end_walk(struct podsrc_cri_look *l)
 }
 
 /* A list that is too long for us, or for the runtime to send, is no reason to query nothing. */
-static void on_listed(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+static void on_listed(struct source_cri_call *call, const struct source_cri_answer *answer)
 {
-	struct podsrc_cri_look *l = call->userdata;
+	struct source_cri_look *l = call->userdata;
 	struct list *list = &l->list;
 	bool too_long =
 		answer->verdict == VERDICT_LOST || answer->grpc_status == GRPC_RESOURCE_EXHAUSTED;
@@ -254,27 +254,27 @@ static void on_listed(struct podsrc_cri_call *call, const struct podsrc_cri_answ
 	}
 }
 
-static void report_listed(struct podsrc_cri_look *l, struct cri_item *item)
+static void report_listed(struct source_cri_look *l, struct cri_item *item)
 {
 	const struct meta_container *container = &item->container;
-	struct podsrc_cri_lookup *lookup;
+	struct source_cri_lookup *lookup;
 	bool lacks_signal =
 		item->state == CRI_STATE_RUNNING && container->kind == META_KIND_CONTAINER;
 
 	if (report(l, item))
 		lacks_signal = false;
 	/* The sink may have requested more, or the session may have begun anew. */
-	lookup = podsrc_cri_queue_get(l->queue, container->id, false);
+	lookup = source_cri_queue_get(l->queue, container->id, false);
 	if (lookup && lookup->place == PLACE_LISTED) {
 		lookup->seen = true;
 		lookup->lacks_signal = lacks_signal;
 	} else if (!lookup && lacks_signal) {
-		podsrc_cri_queue_add(l->queue, container->id, false, PLACE_IDLE);
+		source_cri_queue_add(l->queue, container->id, false, PLACE_IDLE);
 	}
 }
 
 /* 1 at the end of the list, 0 when the slice is over. */
-static int walk_slice(struct podsrc_cri_look *l, uint64_t until_ns)
+static int walk_slice(struct source_cri_look *l, uint64_t until_ns)
 {
 	struct cri_item item;
 	int r;
@@ -289,26 +289,26 @@ static int walk_slice(struct podsrc_cri_look *l, uint64_t until_ns)
 	return r < 0 ? r : 0;
 }
 
-static void finish_seen(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup)
+static void finish_seen(struct source_cri_look *l, struct source_cri_lookup *lookup)
 {
 	bool lacks_signal = lookup->lacks_signal;
 	char id[META_ID_MAX];
 
 	memcpy(id, lookup->id, sizeof(id));
 	end_lookup(l, lookup, META_FOUND);
-	if (lacks_signal && !podsrc_cri_queue_get(l->queue, id, false))
-		podsrc_cri_queue_add(l->queue, id, false, PLACE_IDLE);
+	if (lacks_signal && !source_cri_queue_get(l->queue, id, false))
+		source_cri_queue_add(l->queue, id, false, PLACE_IDLE);
 }
 
-static bool finish_slice(struct podsrc_cri_look *l, uint64_t until_ns)
+static bool finish_slice(struct source_cri_look *l, uint64_t until_ns)
 {
-	struct podsrc_cri_lookup *lookup;
+	struct source_cri_lookup *lookup;
 
 	while ((lookup = l->queue->places[PLACE_LISTED].first)) {
 		if (lookup->seen)
 			finish_seen(l, lookup);
 		else if (l->list.initial || l->list.useless)
-			podsrc_cri_queue_move(l->queue, lookup, PLACE_WAITING);
+			source_cri_queue_move(l->queue, lookup, PLACE_WAITING);
 		else
 			end_lookup(l, lookup, META_ABSENT);
 		if (clock_boot_ns() >= until_ns)
@@ -317,7 +317,7 @@ static bool finish_slice(struct podsrc_cri_look *l, uint64_t until_ns)
 	return true;
 }
 
-static void finish_list(struct podsrc_cri_look *l)
+static void finish_list(struct source_cri_look *l)
 {
 	struct list *list = &l->list;
 	bool initial = list->initial;
@@ -330,15 +330,15 @@ static void finish_list(struct podsrc_cri_look *l)
 	pump(l);
 }
 
-static void doom_slice(struct podsrc_cri_look *l, uint64_t until_ns)
+static void doom_slice(struct source_cri_look *l, uint64_t until_ns)
 {
-	struct podsrc_cri_lookup *lookup;
+	struct source_cri_lookup *lookup;
 
 	while ((lookup = l->queue->places[PLACE_DOOMED].first) && clock_boot_ns() < until_ns)
 		end_lookup(l, lookup, META_FAILED);
 }
 
-static void list_slice(struct podsrc_cri_look *l, uint64_t until_ns)
+static void list_slice(struct source_cri_look *l, uint64_t until_ns)
 {
 	struct list *list = &l->list;
 	int r;
@@ -357,13 +357,13 @@ static void list_slice(struct podsrc_cri_look *l, uint64_t until_ns)
 
 static int on_slice(sd_event_source *source, void *userdata)
 {
-	struct podsrc_cri_look *l = userdata;
+	struct source_cri_look *l = userdata;
 	struct list *list = &l->list;
 	uint64_t now_ns = clock_boot_ns(), began_ns = clock_thread_ns();
 
-	doom_slice(l, now_ns + PODSRC_CRI_SLICE_NS);
+	doom_slice(l, now_ns + SOURCE_CRI_SLICE_NS);
 	if (list->active && (list->body.data || list->finishing)) {
-		list_slice(l, now_ns + PODSRC_CRI_SLICE_NS);
+		list_slice(l, now_ns + SOURCE_CRI_SLICE_NS);
 		list->spent_ns += clock_thread_ns() - began_ns;
 	}
 	if (l->queue->places[PLACE_DOOMED].first ||
@@ -372,9 +372,9 @@ static int on_slice(sd_event_source *source, void *userdata)
 	return 0;
 }
 
-static void start_list(struct podsrc_cri_look *l, bool initial)
+static void start_list(struct source_cri_look *l, bool initial)
 {
-	struct podsrc_cri_lookup *lookup, *next;
+	struct source_cri_lookup *lookup, *next;
 
 	l->list.active = true;
 	l->list.initial = initial;
@@ -382,60 +382,60 @@ static void start_list(struct podsrc_cri_look *l, bool initial)
 	for (lookup = l->queue->places[PLACE_WAITING].first; lookup; lookup = next) {
 		next = lookup->next;
 		lookup->seen = false;
-		podsrc_cri_queue_move(l->queue, lookup, PLACE_LISTED);
+		source_cri_queue_move(l->queue, lookup, PLACE_LISTED);
 	}
 	query_list(l, CRI_SANDBOXES);
 }
 
-void podsrc_cri_look_list(struct podsrc_cri_look *l)
+void source_cri_look_list(struct source_cri_look *l)
 {
 	start_list(l, true);
 }
 
-void podsrc_cri_look_abort(struct podsrc_cri_look *l, enum podsrc_cri_place place)
+void source_cri_look_abort(struct source_cri_look *l, enum source_cri_place place)
 {
-	struct podsrc_cri_lookup *lookup;
+	struct source_cri_lookup *lookup;
 
 	l->list.active = l->list.finishing = false;
 	buf_free(&l->list.body);
 	while ((lookup = l->queue->places[PLACE_LISTED].first))
-		podsrc_cri_queue_move(l->queue, lookup, place);
+		source_cri_queue_move(l->queue, lookup, place);
 }
 
-void podsrc_cri_look_doom(struct podsrc_cri_look *l)
+void source_cri_look_doom(struct source_cri_look *l)
 {
-	struct podsrc_cri_lookup *lookup;
+	struct source_cri_lookup *lookup;
 
 	while ((lookup = l->queue->places[PLACE_WAITING].first))
-		podsrc_cri_queue_move(l->queue, lookup, PLACE_DOOMED);
+		source_cri_queue_move(l->queue, lookup, PLACE_DOOMED);
 	while ((lookup = l->queue->places[PLACE_EXITS].first))
-		podsrc_cri_queue_remove(l->queue, lookup);
+		source_cri_queue_remove(l->queue, lookup);
 	while ((lookup = l->queue->places[PLACE_IDLE].first))
-		podsrc_cri_queue_remove(l->queue, lookup);
+		source_cri_queue_remove(l->queue, lookup);
 	if (l->queue->places[PLACE_DOOMED].first)
 		wake(l);
 }
 
 /* --- one after another -------------------------------------------------------------------------- */
 
-static void on_status(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer);
-static void on_image(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer);
+static void on_status(struct source_cri_call *call, const struct source_cri_answer *answer);
+static void on_image(struct source_cri_call *call, const struct source_cri_answer *answer);
 
-static void finish(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup,
+static void finish(struct source_cri_look *l, struct source_cri_lookup *lookup,
 		   enum meta_result result)
 {
 	end_lookup(l, lookup, result);
 	pump(l);
 }
 
-static void query(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup,
-		  enum cri_method method, const char *key, podsrc_cri_call_fn done)
+static void query(struct source_cri_look *l, struct source_cri_lookup *lookup,
+		  enum cri_method method, const char *key, source_cri_call_fn done)
 {
-	if (!l->connected || podsrc_cri_call(l->calls, method, key, lookup, done, l) < 0)
+	if (!l->connected || source_cri_call(l->calls, method, key, lookup, done, l) < 0)
 		end_lookup(l, lookup, META_FAILED);
 }
 
-static void found_exit(struct podsrc_cri_look *l, struct podsrc_cri_lookup *lookup,
+static void found_exit(struct source_cri_look *l, struct source_cri_lookup *lookup,
 		       struct cri_item *item)
 {
 	if (item->state == CRI_STATE_EXITED)
@@ -446,10 +446,10 @@ static void found_exit(struct podsrc_cri_look *l, struct podsrc_cri_lookup *look
 }
 
 /* Its names were reported already: it is found, whatever the answer here. */
-static void on_status(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+static void on_status(struct source_cri_call *call, const struct source_cri_answer *answer)
 {
-	struct podsrc_cri_look *l = call->userdata;
-	struct podsrc_cri_lookup *lookup = call->lookup;
+	struct source_cri_look *l = call->userdata;
+	struct source_cri_lookup *lookup = call->lookup;
 	struct cri_item item;
 
 	if (answer->verdict != VERDICT_ANSWER ||
@@ -466,10 +466,10 @@ static void on_status(struct podsrc_cri_call *call, const struct podsrc_cri_answ
 
 /* 1 when it is there, 0 when it is not. A runtime that lists others as well does not have them
  * reported, nor read for longer than a slice. */
-static int pick(struct podsrc_cri_look *l, enum cri_method method, const char *id,
-		const struct podsrc_cri_answer *answer, struct cri_item *ret)
+static int pick(struct source_cri_look *l, enum cri_method method, const char *id,
+		const struct source_cri_answer *answer, struct cri_item *ret)
 {
-	uint64_t until_ns = clock_boot_ns() + PODSRC_CRI_SLICE_NS;
+	uint64_t until_ns = clock_boot_ns() + SOURCE_CRI_SLICE_NS;
 	struct cri_walk walk;
 	int r;
 
@@ -484,10 +484,10 @@ static int pick(struct podsrc_cri_look *l, enum cri_method method, const char *i
 	return -ETIME;
 }
 
-static void on_list(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+static void on_list(struct source_cri_call *call, const struct source_cri_answer *answer)
 {
-	struct podsrc_cri_look *l = call->userdata;
-	struct podsrc_cri_lookup *lookup = call->lookup;
+	struct source_cri_look *l = call->userdata;
+	struct source_cri_lookup *lookup = call->lookup;
 	struct cri_item item;
 	int r = answer->verdict == VERDICT_ANSWER ? pick(l, call->method, lookup->id, answer, &item)
 						  : -EIO;
@@ -505,10 +505,10 @@ static void on_list(struct podsrc_cri_call *call, const struct podsrc_cri_answer
 }
 
 /* An image that names none is stopped by SIGTERM. */
-static void on_image(struct podsrc_cri_call *call, const struct podsrc_cri_answer *answer)
+static void on_image(struct source_cri_call *call, const struct source_cri_answer *answer)
 {
-	struct podsrc_cri_look *l = call->userdata;
-	struct podsrc_cri_lookup *lookup = call->lookup;
+	struct source_cri_look *l = call->userdata;
+	struct source_cri_lookup *lookup = call->lookup;
 	struct meta_container learnt = {.source = META_CRI, .kind = META_KIND_CONTAINER};
 	int r = answer->verdict == VERDICT_ANSWER
 			? cri_read_image(answer->payload, answer->len, &learnt.stop_signal)
@@ -525,7 +525,7 @@ static void on_image(struct podsrc_cri_call *call, const struct podsrc_cri_answe
 }
 
 /* True when it may be asked now; else *ret_at_ns says when. */
-static bool take_credit(struct podsrc_cri_look *l, uint64_t now_ns, uint64_t reserve_ns,
+static bool take_credit(struct source_cri_look *l, uint64_t now_ns, uint64_t reserve_ns,
 			uint64_t *ret_at_ns)
 {
 	uint64_t credit_ns = l->credit_ns + (now_ns - l->credited_ns);
@@ -540,16 +540,16 @@ static bool take_credit(struct podsrc_cri_look *l, uint64_t now_ns, uint64_t res
 	return false;
 }
 
-static bool start(struct podsrc_cri_look *l, enum podsrc_cri_place from, uint64_t reserve_ns)
+static bool start(struct source_cri_look *l, enum source_cri_place from, uint64_t reserve_ns)
 {
-	struct podsrc_cri_lookup *lookup = l->queue->places[from].first;
+	struct source_cri_lookup *lookup = l->queue->places[from].first;
 	uint64_t now_ns = clock_boot_ns(), at_ns;
 
 	if (!take_credit(l, now_ns, reserve_ns, &at_ns)) {
 		pace(l, at_ns, now_ns);
 		return false;
 	}
-	podsrc_cri_queue_move(l->queue, lookup, PLACE_FLYING);
+	source_cri_queue_move(l->queue, lookup, PLACE_FLYING);
 	if (lookup->exit)
 		query(l, lookup, CRI_STATUS, lookup->id, on_status);
 	else
@@ -558,7 +558,7 @@ static bool start(struct podsrc_cri_look *l, enum podsrc_cri_place from, uint64_
 }
 
 /* True when those who wait are left to a list. */
-static bool is_for_list(struct podsrc_cri_look *l)
+static bool is_for_list(struct source_cri_look *l)
 {
 	uint64_t now_ns = clock_boot_ns();
 
@@ -571,16 +571,16 @@ static bool is_for_list(struct podsrc_cri_look *l)
 	return true;
 }
 
-static bool may_fly(const struct podsrc_cri_look *l, enum podsrc_cri_place place)
+static bool may_fly(const struct source_cri_look *l, enum source_cri_place place)
 {
 	return l->ready && l->queue->places[place].n &&
 	       l->queue->places[PLACE_FLYING].n < FLYING_MAX;
 }
 
 /* Starts what may be started now. */
-static void pump(struct podsrc_cri_look *l)
+static void pump(struct source_cri_look *l)
 {
-	const struct podsrc_cri_queue *q = l->queue;
+	const struct source_cri_queue *q = l->queue;
 
 	while (may_fly(l, PLACE_WAITING) && !is_for_list(l))
 		if (!start(l, PLACE_WAITING, 0))
@@ -593,11 +593,11 @@ static void pump(struct podsrc_cri_look *l)
 		start(l, PLACE_IDLE, RESERVE_NS);
 }
 
-static void start_again(struct podsrc_cri_look *l, uint64_t now_ns)
+static void start_again(struct source_cri_look *l, uint64_t now_ns)
 {
 	for (size_t i = 0; i < l->n_again;) {
 		struct again again = l->again[i];
-		struct podsrc_cri_lookup *lookup;
+		struct source_cri_lookup *lookup;
 
 		if (again.due_ns > now_ns) {
 			pace(l, again.due_ns, now_ns);
@@ -605,9 +605,9 @@ static void start_again(struct podsrc_cri_look *l, uint64_t now_ns)
 			continue;
 		}
 		l->again[i] = l->again[--l->n_again];
-		if (!l->ready || podsrc_cri_queue_get(l->queue, again.id, again.exit))
+		if (!l->ready || source_cri_queue_get(l->queue, again.id, again.exit))
 			continue;
-		lookup = podsrc_cri_queue_add(l->queue, again.id, again.exit, PLACE_WAITING);
+		lookup = source_cri_queue_add(l->queue, again.id, again.exit, PLACE_WAITING);
 		if (lookup)
 			lookup->tries = again.tries;
 	}
@@ -615,7 +615,7 @@ static void start_again(struct podsrc_cri_look *l, uint64_t now_ns)
 
 static int on_pace(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct podsrc_cri_look *l = userdata;
+	struct source_cri_look *l = userdata;
 
 	l->pace_ns = 0;
 	start_again(l, clock_boot_ns());
@@ -625,31 +625,31 @@ static int on_pace(sd_event_source *source, uint64_t usec, void *userdata)
 
 /* --- what is asked for -------------------------------------------------------------------------- */
 
-void podsrc_cri_look_up(struct podsrc_cri_look *l, const char *id, bool exit)
+void source_cri_look_up(struct source_cri_look *l, const char *id, bool exit)
 {
-	struct podsrc_cri_lookup *lookup = podsrc_cri_queue_get(l->queue, id, exit);
+	struct source_cri_lookup *lookup = source_cri_queue_get(l->queue, id, exit);
 
 	if (!lookup)
-		lookup = podsrc_cri_queue_add(l->queue, id, exit, PLACE_WAITING);
+		lookup = source_cri_queue_add(l->queue, id, exit, PLACE_WAITING);
 	else if (lookup->place == PLACE_IDLE)
-		podsrc_cri_queue_move(l->queue, lookup, PLACE_WAITING);
+		source_cri_queue_move(l->queue, lookup, PLACE_WAITING);
 	if (!lookup && !exit)
-		podsrc_cri_look_answer(l, id, META_SHED);
+		source_cri_look_answer(l, id, META_SHED);
 	if (!lookup)
 		return;
 	lookup->asked += !exit;
 	pump(l);
 }
 
-static void look_up_named(struct podsrc_cri_look *l, const char *id, enum podsrc_cri_place place)
+static void look_up_named(struct source_cri_look *l, const char *id, enum source_cri_place place)
 {
-	if (podsrc_cri_queue_get(l->queue, id, false) || l->queue->places[PLACE_WAITING].n > CROWD)
+	if (source_cri_queue_get(l->queue, id, false) || l->queue->places[PLACE_WAITING].n > CROWD)
 		return;
-	podsrc_cri_queue_add(l->queue, id, false, place);
+	source_cri_queue_add(l->queue, id, false, place);
 	pump(l);
 }
 
-void podsrc_cri_look_event(struct podsrc_cri_look *l, struct cri_event *event)
+void source_cri_look_event(struct source_cri_look *l, struct cri_event *event)
 {
 	bool began = event->type == CRI_EVENT_CREATED || event->type == CRI_EVENT_STARTED;
 	bool of_sandbox = event->has_sandbox && strcmp(event->sandbox.container.id, event->id) == 0;
@@ -663,23 +663,23 @@ void podsrc_cri_look_event(struct podsrc_cri_look *l, struct cri_event *event)
 		look_up_named(l, event->id, event->has_container ? PLACE_IDLE : PLACE_WAITING);
 }
 
-void podsrc_cri_look_set(struct podsrc_cri_look *l, bool connected, bool ready)
+void source_cri_look_set(struct source_cri_look *l, bool connected, bool ready)
 {
 	l->connected = connected;
 	l->ready = ready;
 }
 
-void podsrc_cri_look_renew(struct podsrc_cri_look *l)
+void source_cri_look_renew(struct source_cri_look *l)
 {
 	l->list.useless = false;
 }
 
-void podsrc_cri_look_count(const struct podsrc_cri_look *l, uint64_t ret[META_RESULT_COUNT])
+void source_cri_look_count(const struct source_cri_look *l, uint64_t ret[META_RESULT_COUNT])
 {
 	memcpy(ret, l->lookups, sizeof(l->lookups));
 }
 
-static int add_sources(struct podsrc_cri_look *l, sd_event *event)
+static int add_sources(struct source_cri_look *l, sd_event *event)
 {
 	int r = sd_event_add_defer(event, &l->slice, on_slice, l);
 
@@ -694,11 +694,11 @@ static int add_sources(struct podsrc_cri_look *l, sd_event *event)
 	return sd_event_source_set_enabled(l->pace, SD_EVENT_OFF);
 }
 
-int podsrc_cri_look_new(sd_event *event, struct podsrc_cri_calls *calls, const char *node,
-			const struct podsrc_sink *sink,
-			const struct podsrc_cri_look_session *session, struct podsrc_cri_look **ret)
+int source_cri_look_new(sd_event *event, struct source_cri_calls *calls, const char *node,
+			const struct source_sink *sink,
+			const struct source_cri_look_session *session, struct source_cri_look **ret)
 {
-	struct podsrc_cri_look *l = calloc(1, sizeof(*l));
+	struct source_cri_look *l = calloc(1, sizeof(*l));
 	int r;
 
 	if (!l)
@@ -712,14 +712,14 @@ int podsrc_cri_look_new(sd_event *event, struct podsrc_cri_calls *calls, const c
 	l->credit_ns = BURST_NS;
 	r = add_sources(l, event);
 	if (r < 0) {
-		podsrc_cri_look_free(l);
+		source_cri_look_free(l);
 		return r;
 	}
 	*ret = l;
 	return 0;
 }
 
-struct podsrc_cri_look *podsrc_cri_look_free(struct podsrc_cri_look *l)
+struct source_cri_look *source_cri_look_free(struct source_cri_look *l)
 {
 	if (!l)
 		return NULL;

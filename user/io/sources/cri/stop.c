@@ -19,9 +19,9 @@
 
 /* How many are begun in a turn. */
 #define TOGETHER      8
-/* The session's own are below PODSRC_CRI_EVENT_LINE. A stop has two at the most. */
+/* The session's own are below SOURCE_CRI_EVENT_LINE. A stop has two at the most. */
 #define LINE_FIRST    1000
-#define LINES	      (4 * PODSRC_CRI_STOPS_MAX)
+#define LINES	      (4 * SOURCE_CRI_STOPS_MAX)
 /* The answer to a stop has no fields; the answer about a hook has its output. */
 #define ANSWER_MAX    4096
 #define OUTPUT_MAX    ((size_t)64 << 10)
@@ -41,10 +41,10 @@ enum step {
 
 struct stop {
 	TAILQ_ENTRY(stop) link;
-	struct podsrc_cri_stops *stops;
-	struct podsrc_cri_stop wish; /* container_id is id */
+	struct source_cri_stops *stops;
+	struct source_cri_stop wish; /* container_id is id */
 	char id[META_ID_MAX];
-	char name[PODSRC_CRI_HOOK_NAME_MAX]; /* for people */
+	char name[SOURCE_CRI_HOOK_NAME_MAX]; /* for people */
 	enum step step;
 	struct fetch_call *call; /* of this step; NULL: none */
 	/* The hook's command. It stays open after its time is over: containerd kills the command
@@ -56,9 +56,9 @@ struct stop {
 };
 TAILQ_HEAD(stop_list, stop);
 
-struct podsrc_cri_stops {
+struct source_cri_stops {
 	sd_event *event;
-	const struct podsrc_cri_calls *calls;
+	const struct source_cri_calls *calls;
 	struct stop_list waiting, begun;
 	size_t n;
 	unsigned int line; /* of the last one */
@@ -76,8 +76,8 @@ static void free_stop(struct stop *stop)
 /* Frees it, and reports its end. */
 static void end(struct stop *stop, const char *error)
 {
-	struct podsrc_cri_stops *stops = stop->stops;
-	struct podsrc_cri_stop wish = stop->wish;
+	struct source_cri_stops *stops = stop->stops;
+	struct source_cri_stop wish = stop->wish;
 
 	TAILQ_REMOVE(stop->step == STEP_WAITING ? &stops->waiting : &stops->begun, stop, link);
 	stops->n--;
@@ -102,13 +102,13 @@ static const char *judge(const struct fetch_result *result, size_t max, const vo
 static int request(struct stop *stop, enum cri_method method, const struct buf *question,
 		   struct fetch_request *request, struct fetch_call **ret)
 {
-	struct podsrc_cri_stops *stops = stop->stops;
+	struct source_cri_stops *stops = stop->stops;
 
 	request->userdata = stop;
 	/* The runtime may have gone since. */
 	if (!stops->calls->path[0])
 		return -ENOTCONN;
-	return podsrc_cri_call_open(stops->calls, method, question,
+	return source_cri_call_open(stops->calls, method, question,
 				    LINE_FIRST + stops->line++ % LINES, request, ret);
 }
 
@@ -130,7 +130,7 @@ static void begin_stop(struct stop *stop, uint64_t timeout_s)
 	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request wish = {
 		.max_bytes = ANSWER_MAX,
-		.timeout_ns = timeout_s * NS_PER_S + PODSRC_CRI_STOP_SLACK_NS,
+		.timeout_ns = timeout_s * NS_PER_S + SOURCE_CRI_STOP_SLACK_NS,
 		.done = on_stopped,
 	};
 	enum cri_method method = stop->wish.sandbox ? CRI_STOP_SANDBOX : CRI_STOP;
@@ -146,7 +146,7 @@ static void begin_stop(struct stop *stop, uint64_t timeout_s)
 
 /* --- its hook ----------------------------------------------------------------------------------- */
 
-static void report_hook(struct stop *stop, enum podsrc_cri_hook what, const char *text)
+static void report_hook(struct stop *stop, enum source_cri_hook what, const char *text)
 {
 	if (stop->wish.hook)
 		stop->wish.hook(stop->wish.userdata, stop->wish.tag, what, stop->name, text);
@@ -154,7 +154,7 @@ static void report_hook(struct stop *stop, enum podsrc_cri_hook what, const char
 
 static void skip_hook(struct stop *stop, const char *why)
 {
-	report_hook(stop, PODSRC_CRI_HOOK_NOT_RUN, why);
+	report_hook(stop, SOURCE_CRI_HOOK_NOT_RUN, why);
 	begin_stop(stop, stop->wish.timeout_s);
 }
 
@@ -167,7 +167,7 @@ static void end_hook(struct stop *stop, const char *error)
 	};
 
 	stop->timer = sd_event_source_disable_unref(stop->timer);
-	report_hook(stop, PODSRC_CRI_HOOK_ENDED, error);
+	report_hook(stop, SOURCE_CRI_HOOK_ENDED, error);
 	begin_stop(stop, (uint64_t)killgrace_steps(&kill).stop_s);
 }
 
@@ -220,7 +220,7 @@ static int execute(struct stop *stop, const struct cri_hook *hook)
 	struct fetch_request wish = {
 		.max_bytes = OUTPUT_MAX,
 		.timeout_ns = (stop->wish.hook_s + stop->wish.timeout_s) * NS_PER_S +
-			      2 * PODSRC_CRI_STOP_SLACK_NS,
+			      2 * SOURCE_CRI_STOP_SLACK_NS,
 		.done = on_executed,
 	};
 	int r = cri_request_exec(&question, stop->id, hook->args.data, hook->n_args);
@@ -247,7 +247,7 @@ static void begin_hook(struct stop *stop, const struct cri_hook *hook)
 		return;
 	}
 	stop->step = STEP_HOOK;
-	report_hook(stop, PODSRC_CRI_HOOK_BEGUN, NULL);
+	report_hook(stop, SOURCE_CRI_HOOK_BEGUN, NULL);
 }
 
 /* Why that hook is not run; NULL: it is. */
@@ -333,7 +333,7 @@ static void look(struct stop *stop)
 
 static int on_slice(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct podsrc_cri_stops *stops = userdata;
+	struct source_cri_stops *stops = userdata;
 	struct stop *stop;
 
 	for (int i = 0; i < TOGETHER && (stop = TAILQ_FIRST(&stops->waiting)); i++) {
@@ -348,7 +348,7 @@ static int on_slice(sd_event_source *source, uint64_t usec, void *userdata)
 										: SD_EVENT_ONESHOT);
 }
 
-static void take_wish(struct stop *stop, const struct podsrc_cri_stop *wish)
+static void take_wish(struct stop *stop, const struct source_cri_stop *wish)
 {
 	stop->wish = *wish;
 	stop->wish.container_id = stop->id;
@@ -361,7 +361,7 @@ static void take_wish(struct stop *stop, const struct podsrc_cri_stop *wish)
 }
 
 /* The hook that runs has no more than it had, and no more than the new request leaves it. */
-static void renew(struct stop *stop, const struct podsrc_cri_stop *wish)
+static void renew(struct stop *stop, const struct source_cri_stop *wish)
 {
 	uint64_t end_ns;
 
@@ -375,10 +375,10 @@ static void renew(struct stop *stop, const struct podsrc_cri_stop *wish)
 		stop->sleeps = false;
 		set_timer(stop);
 	}
-	report_hook(stop, PODSRC_CRI_HOOK_BEGUN, NULL);
+	report_hook(stop, SOURCE_CRI_HOOK_BEGUN, NULL);
 }
 
-static struct stop *find(const struct podsrc_cri_stops *stops, const char *id)
+static struct stop *find(const struct source_cri_stops *stops, const char *id)
 {
 	struct stop *stop;
 
@@ -391,7 +391,7 @@ static struct stop *find(const struct podsrc_cri_stops *stops, const char *id)
 	return NULL;
 }
 
-int podsrc_cri_stops_add(struct podsrc_cri_stops *stops, const struct podsrc_cri_stop *wish)
+int source_cri_stops_add(struct source_cri_stops *stops, const struct source_cri_stop *wish)
 {
 	struct stop *stop = find(stops, wish->container_id);
 	bool again = stop != NULL;
@@ -400,7 +400,7 @@ int podsrc_cri_stops_add(struct podsrc_cri_stops *stops, const struct podsrc_cri
 		renew(stop, wish);
 		return 0;
 	}
-	if (stops->n == PODSRC_CRI_STOPS_MAX)
+	if (stops->n == SOURCE_CRI_STOPS_MAX)
 		return -ENOBUFS;
 	stop = calloc(1, sizeof(*stop));
 	if (!stop)
@@ -418,10 +418,10 @@ int podsrc_cri_stops_add(struct podsrc_cri_stops *stops, const struct podsrc_cri
 	return 0;
 }
 
-int podsrc_cri_stops_new(sd_event *event, const struct podsrc_cri_calls *calls,
-			 struct podsrc_cri_stops **ret)
+int source_cri_stops_new(sd_event *event, const struct source_cri_calls *calls,
+			 struct source_cri_stops **ret)
 {
-	struct podsrc_cri_stops *stops = calloc(1, sizeof(*stops));
+	struct source_cri_stops *stops = calloc(1, sizeof(*stops));
 	int r;
 
 	if (!stops)
@@ -435,7 +435,7 @@ int podsrc_cri_stops_new(sd_event *event, const struct podsrc_cri_calls *calls,
 	if (r >= 0)
 		r = sd_event_source_set_enabled(stops->slice, SD_EVENT_OFF);
 	if (r < 0) {
-		podsrc_cri_stops_free(stops);
+		source_cri_stops_free(stops);
 		return r;
 	}
 	*ret = stops;
@@ -452,7 +452,7 @@ static void free_list(struct stop_list *list)
 	}
 }
 
-struct podsrc_cri_stops *podsrc_cri_stops_free(struct podsrc_cri_stops *stops)
+struct source_cri_stops *source_cri_stops_free(struct source_cri_stops *stops)
 {
 	if (!stops)
 		return NULL;

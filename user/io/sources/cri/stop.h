@@ -12,15 +12,15 @@
 #include "io/sources/cri/call.h"
 #include "io/sources/cri/cri.h"
 
-struct podsrc_cri_stops;
+struct source_cri_stops;
 
 /* calls has the socket and the client, is the caller's and outlives it. -errno. */
-int podsrc_cri_stops_new(sd_event *event, const struct podsrc_cri_calls *calls,
-			 struct podsrc_cri_stops **ret);
+int source_cri_stops_new(sd_event *event, const struct source_cri_calls *calls,
+			 struct source_cri_stops **ret);
 /* Hangs up; there is no done any more. */
-struct podsrc_cri_stops *podsrc_cri_stops_free(struct podsrc_cri_stops *stops);
+struct source_cri_stops *source_cri_stops_free(struct source_cri_stops *stops);
 
-/* As podsrc_cri_stop(), of an ID that is valid. */
-int podsrc_cri_stops_add(struct podsrc_cri_stops *stops, const struct podsrc_cri_stop *stop);
+/* As source_cri_stop(), of an ID that is valid. */
+int source_cri_stops_add(struct source_cri_stops *stops, const struct source_cri_stop *stop);
 
 #endif

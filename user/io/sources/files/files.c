@@ -24,7 +24,7 @@
 /* --- trusted directories ---------------------------------------------------------------------- */
 
 /* Which file it is, and as of when: equal for a file that was not written since. */
-struct podsrc_files_stamp {
+struct source_files_stamp {
 	dev_t dev;
 	ino_t ino;
 	off_t size;
@@ -55,18 +55,18 @@ static int open_judged(int dirfd, const char *path, int flags, int *ret_fd)
 }
 
 /* The directory that an administrator named: links on the way to it are theirs, and followed. */
-static int podsrc_files_open_root(const char *path, int *ret_fd)
+static int source_files_open_root(const char *path, int *ret_fd)
 {
 	return open_judged(AT_FDCWD, path, 0, ret_fd);
 }
 
-static int podsrc_files_open_dir(int dirfd, const char *name, int *ret_fd)
+static int source_files_open_dir(int dirfd, const char *name, int *ret_fd)
 {
 	return open_judged(dirfd, name, O_NOFOLLOW, ret_fd);
 }
 
 /* Opens a regular file for reading; waits for no FIFO. -EINVAL for anything else. */
-static int podsrc_files_open(int dirfd, const char *name, struct podsrc_files_stamp *ret_stamp,
+static int source_files_open(int dirfd, const char *name, struct source_files_stamp *ret_stamp,
 			     int *ret_fd)
 {
 	_cleanup_(cleanup_close) int fd =
@@ -84,7 +84,7 @@ static int podsrc_files_open(int dirfd, const char *name, struct podsrc_files_st
 	r = judge(&st);
 	if (r < 0)
 		return r;
-	*ret_stamp = (struct podsrc_files_stamp){
+	*ret_stamp = (struct source_files_stamp){
 		.dev = st.st_dev,
 		.ino = st.st_ino,
 		.size = st.st_size,
@@ -95,7 +95,7 @@ static int podsrc_files_open(int dirfd, const char *name, struct podsrc_files_st
 	return 0;
 }
 
-static int read_whole(int fd, const struct podsrc_files_stamp *stamp, size_t max, char **ret,
+static int read_whole(int fd, const struct source_files_stamp *stamp, size_t max, char **ret,
 		      size_t *ret_len)
 {
 	*ret_len = (size_t)stamp->size;
@@ -128,12 +128,12 @@ struct part {
 };
 
 struct list {
-	struct podsrc_files_stamp stamp;
+	struct source_files_stamp stamp;
 	char *text; /* NULL: to be read */
 	size_t len;
 };
 
-struct podsrc_files {
+struct source_files {
 	struct part docker, podman, containerd;
 	struct list lists[LISTS];
 	const struct managed_rule *rules;
@@ -142,7 +142,7 @@ struct podsrc_files {
 
 static int open_part(const struct part *part, int *ret_fd)
 {
-	int r = *part->root ? podsrc_files_open_root(part->root, ret_fd) : -ENOENT;
+	int r = *part->root ? source_files_open_root(part->root, ret_fd) : -ENOENT;
 
 	return r == -ENOENT ? -ENXIO : r;
 }
@@ -191,8 +191,8 @@ static enum meta_result settle(struct part *part, int r)
 static int read_file(int dirfd, const char *name, char **ret, size_t *ret_len)
 {
 	_cleanup_(cleanup_close) int fd = -1;
-	struct podsrc_files_stamp stamp;
-	int r = podsrc_files_open(dirfd, name, &stamp, &fd);
+	struct source_files_stamp stamp;
+	int r = source_files_open(dirfd, name, &stamp, &fd);
 
 	return r < 0 ? r : read_whole(fd, &stamp, CONFIG_MAX, ret, ret_len);
 }
@@ -208,7 +208,7 @@ static int read_bundle(int dirfd, struct ctrjson_bundle *ret)
 
 /* --- Docker ------------------------------------------------------------------------------------- */
 
-static int query_docker(struct podsrc_files *src, const char *id, struct meta_container *ret)
+static int query_docker(struct source_files *src, const char *id, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int root = -1, containers = -1, dir = -1;
 	_cleanup_(cleanup_free) char *text = NULL;
@@ -217,9 +217,9 @@ static int query_docker(struct podsrc_files *src, const char *id, struct meta_co
 
 	r = open_part(&src->docker, &root);
 	if (r >= 0)
-		r = podsrc_files_open_dir(root, "containers", &containers);
+		r = source_files_open_dir(root, "containers", &containers);
 	if (r >= 0)
-		r = podsrc_files_open_dir(containers, id, &dir);
+		r = source_files_open_dir(containers, id, &dir);
 	if (r >= 0)
 		r = read_file(dir, "config.v2.json", &text, &len);
 	if (r < 0)
@@ -240,7 +240,7 @@ static const char *const drivers[] = {"overlay-containers", "vfs-containers", "b
 /* Containers that go when they end (--rm) are in the second. */
 static const char *const lists[LISTS] = {"containers.json", "volatile-containers.json"};
 
-static void forget_lists(struct podsrc_files *src)
+static void forget_lists(struct source_files *src)
 {
 	for (size_t i = 0; i < ARRAY_LEN(src->lists); i++) {
 		free(src->lists[i].text);
@@ -248,14 +248,14 @@ static void forget_lists(struct podsrc_files *src)
 	}
 }
 
-static bool same_stamp(const struct podsrc_files_stamp *a, const struct podsrc_files_stamp *b)
+static bool same_stamp(const struct source_files_stamp *a, const struct source_files_stamp *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
 	       a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
 	       a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
 }
 
-static bool has_settled(const struct podsrc_files_stamp *stamp)
+static bool has_settled(const struct source_files_stamp *stamp)
 {
 	int64_t changed = (int64_t)stamp->ctime.tv_sec * 1000000000 + stamp->ctime.tv_nsec;
 
@@ -268,11 +268,11 @@ static int query_list(struct list *kept, int dirfd, const char *name, const char
 {
 	_cleanup_(cleanup_close) int fd = -1;
 	_cleanup_(cleanup_free) char *text = NULL;
-	struct podsrc_files_stamp stamp;
+	struct source_files_stamp stamp;
 	size_t len;
 	int r;
 
-	r = podsrc_files_open(dirfd, name, &stamp, &fd);
+	r = source_files_open(dirfd, name, &stamp, &fd);
 	if (r < 0)
 		return r;
 	if (kept->text && same_stamp(&kept->stamp, &stamp))
@@ -288,7 +288,7 @@ static int query_list(struct list *kept, int dirfd, const char *name, const char
 	return r;
 }
 
-static int query_lists(struct podsrc_files *src, int dirfd, const char *id,
+static int query_lists(struct source_files *src, int dirfd, const char *id,
 		       struct meta_container *ret)
 {
 	int r = -ENOENT;
@@ -303,12 +303,12 @@ static int open_userdata(int root, const char *driver, const char *id, int *ret_
 			 int *ret_userdata)
 {
 	_cleanup_(cleanup_close) int all = -1, dir = -1;
-	int r = podsrc_files_open_dir(root, driver, &all);
+	int r = source_files_open_dir(root, driver, &all);
 
 	if (r >= 0)
-		r = podsrc_files_open_dir(all, id, &dir);
+		r = source_files_open_dir(all, id, &dir);
 	if (r >= 0)
-		r = podsrc_files_open_dir(dir, "userdata", ret_userdata);
+		r = source_files_open_dir(dir, "userdata", ret_userdata);
 	if (r >= 0)
 		*ret_all = TAKE_FD(all);
 	return r;
@@ -323,7 +323,7 @@ static int read_userdata(int root, const char *driver, const char *id, int *ret_
 	return r >= 0 ? read_bundle(userdata, ret) : r;
 }
 
-static int query_driver(struct podsrc_files *src, int root, const char *driver, const char *id,
+static int query_driver(struct source_files *src, int root, const char *driver, const char *id,
 			struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int all = -1;
@@ -341,7 +341,7 @@ static int query_driver(struct podsrc_files *src, int root, const char *driver, 
 	return r < 0 && r != -ENOENT ? r : ctrjson_podman(&bundle, &found, ret);
 }
 
-static int query_podman(struct podsrc_files *src, const char *id, struct meta_container *ret)
+static int query_podman(struct source_files *src, const char *id, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int root = -1;
 	int r = complain(&src->podman, src->podman.root, id, open_part(&src->podman, &root));
@@ -354,7 +354,7 @@ static int query_podman(struct podsrc_files *src, const char *id, struct meta_co
 	return r;
 }
 
-static int query_crio(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
+static int query_crio(struct source_files *src, const char *id, struct ctrjson_bundle *ret)
 {
 	_cleanup_(cleanup_close) int root = -1;
 	int r = open_part(&src->podman, &root);
@@ -389,21 +389,21 @@ static bool is_identifier(const char *text)
 	return true;
 }
 
-static int open_tasks(const struct podsrc_files *src, int *ret_fd)
+static int open_tasks(const struct source_files *src, int *ret_fd)
 {
 	_cleanup_(cleanup_close) int root = -1;
 	int r = open_part(&src->containerd, &root);
 
-	return r < 0 ? r : podsrc_files_open_dir(root, "io.containerd.runtime.v2.task", ret_fd);
+	return r < 0 ? r : source_files_open_dir(root, "io.containerd.runtime.v2.task", ret_fd);
 }
 
 static int read_task(int tasks, const char *namespace_, const char *id, struct ctrjson_bundle *ret)
 {
 	_cleanup_(cleanup_close) int all = -1, dir = -1;
-	int r = podsrc_files_open_dir(tasks, namespace_, &all);
+	int r = source_files_open_dir(tasks, namespace_, &all);
 
 	if (r >= 0)
-		r = podsrc_files_open_dir(all, id, &dir);
+		r = source_files_open_dir(all, id, &dir);
 	return r >= 0 ? read_bundle(dir, ret) : r;
 }
 
@@ -474,7 +474,7 @@ static int try_id(void *userdata, int tasks, const char *namespace_)
 	return ++want->found > 1 ? -ENOTUNIQ : -ENOENT;
 }
 
-static int query_tasks(struct podsrc_files *src, const char *id, struct meta_container *ret)
+static int query_tasks(struct source_files *src, const char *id, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int tasks = -1;
 	struct by_id want = {.id = id};
@@ -491,7 +491,7 @@ static int query_tasks(struct podsrc_files *src, const char *id, struct meta_con
 	return complain(&src->containerd, "config.json", id, r);
 }
 
-static int query_cri_task(struct podsrc_files *src, const char *id, struct ctrjson_bundle *ret)
+static int query_cri_task(struct source_files *src, const char *id, struct ctrjson_bundle *ret)
 {
 	_cleanup_(cleanup_close) int tasks = -1;
 	int r = open_tasks(src, &tasks);
@@ -562,7 +562,7 @@ static int query_scope(int tasks, const char *path, const char *base, struct met
 	return r;
 }
 
-static int query_cgroup(struct podsrc_files *src, const char *path, struct meta_container *ret)
+static int query_cgroup(struct source_files *src, const char *path, struct meta_container *ret)
 {
 	_cleanup_(cleanup_close) int tasks = -1;
 	const char *base = strrchr(path, '/');
@@ -579,9 +579,9 @@ static int query_cgroup(struct podsrc_files *src, const char *path, struct meta_
 
 /* --- the source --------------------------------------------------------------------------------- */
 
-int podsrc_files_new(const struct podsrc_files_options *options, struct podsrc_files **ret)
+int source_files_new(const struct source_files_options *options, struct source_files **ret)
 {
-	struct podsrc_files *src = calloc(1, sizeof(*src));
+	struct source_files *src = calloc(1, sizeof(*src));
 
 	if (!src)
 		return -ENOMEM;
@@ -591,14 +591,14 @@ int podsrc_files_new(const struct podsrc_files_options *options, struct podsrc_f
 	src->podman.root = strdup(options->podman_root ?: "/var/lib/containers/storage");
 	src->containerd.root = strdup(options->containerd_state ?: "/run/containerd");
 	if (!src->docker.root || !src->podman.root || !src->containerd.root) {
-		podsrc_files_free(src);
+		source_files_free(src);
 		return -ENOMEM;
 	}
 	*ret = src;
 	return 0;
 }
 
-struct podsrc_files *podsrc_files_free(struct podsrc_files *src)
+struct source_files *source_files_free(struct source_files *src)
 {
 	if (src) {
 		forget_lists(src);
@@ -615,7 +615,7 @@ static bool is_container_id(const char *id)
 	return strlen(id) == CGPATH_ID_LEN && strspn(id, "0123456789abcdef") == CGPATH_ID_LEN;
 }
 
-enum meta_result podsrc_files_find(struct podsrc_files *src, const char *container_id,
+enum meta_result source_files_find(struct source_files *src, const char *container_id,
 				   enum cgpath_runtime runtime, struct meta_container *ret)
 {
 	bool hex = is_container_id(container_id);
@@ -653,7 +653,7 @@ static int take_in_pod(const struct ctrjson_bundle *bundle, const char *id, cons
 	return 0;
 }
 
-static enum meta_result query_bundle(struct podsrc_files *src, enum meta_source source,
+static enum meta_result query_bundle(struct source_files *src, enum meta_source source,
 				     const char *id, const char *pod_uid,
 				     struct meta_container *ret)
 {
@@ -669,7 +669,7 @@ static enum meta_result query_bundle(struct podsrc_files *src, enum meta_source 
 	return settle(crio ? &src->podman : &src->containerd, r);
 }
 
-enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *container_id,
+enum meta_result source_files_find_in_pod(struct source_files *src, const char *container_id,
 					  enum cgpath_runtime runtime, const char *pod_uid,
 					  struct meta_container *ret)
 {
@@ -687,7 +687,7 @@ enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *
 	return result;
 }
 
-enum meta_result podsrc_files_identify(struct podsrc_files *src, const char *cgroup_path,
+enum meta_result source_files_identify(struct source_files *src, const char *cgroup_path,
 				       struct meta_container *ret)
 {
 	int r = query_cgroup(src, cgroup_path, ret);
@@ -696,7 +696,7 @@ enum meta_result podsrc_files_identify(struct podsrc_files *src, const char *cgr
 	return r == -ENOENT ? META_ABSENT : settle(&src->containerd, r);
 }
 
-static const struct part *part_of(const struct podsrc_files *src, enum meta_source source)
+static const struct part *part_of(const struct source_files *src, enum meta_source source)
 {
 	switch (source) {
 	case META_DOCKER:
@@ -710,15 +710,15 @@ static const struct part *part_of(const struct podsrc_files *src, enum meta_sour
 	}
 }
 
-void podsrc_files_get_state(const struct podsrc_files *src, enum meta_source source,
-			    struct podsrc_state *ret)
+void source_files_get_state(const struct source_files *src, enum meta_source source,
+			    struct source_state *ret)
 {
 	const struct part *part = part_of(src, source);
 	_cleanup_(cleanup_close) int fd = -1;
 	const char *text = "files can be read";
 	int r;
 
-	*ret = (struct podsrc_state){.status = PODSRC_OFF};
+	*ret = (struct source_state){.status = SOURCE_OFF};
 	if (!part)
 		return;
 	snprintf(ret->where, sizeof(ret->where), "%s", part->root);
@@ -727,7 +727,7 @@ void podsrc_files_get_state(const struct podsrc_files *src, enum meta_source sou
 	if (r == -ENXIO)
 		return;
 	ret->failures = part->failures;
-	ret->status = r < 0 || part->failures ? PODSRC_DOWN : PODSRC_UP;
+	ret->status = r < 0 || part->failures ? SOURCE_DOWN : SOURCE_UP;
 	if (r < 0)
 		text = reason_of(r);
 	else if (part->failures)

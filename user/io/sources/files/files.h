@@ -10,7 +10,7 @@
  *	<containerd state>/io.containerd.runtime.v2.task/<namespace>/<id>/config.json
  *
  * A file counts only where root alone may write to it and to each directory above it
- * (podsrc_files_open_dir() judges them). For engines that users run (rootless Podman and Docker)
+ * (source_files_open_dir() judges them). For engines that users run (rootless Podman and Docker)
  * see io/sources/files/homes. About the containers of Kubernetes the CRI source knows more.
  */
 #ifndef IO_SOURCES_FILES_FILES_H
@@ -21,10 +21,10 @@
 #include "core/shutdown/managed.h"
 #include "io/sources/source.h"
 
-struct podsrc_files;
+struct source_files;
 
 /* Directories; NULL: as the distributions have them; "": not asked. None need exist. */
-struct podsrc_files_options {
+struct source_files_options {
 	const char *docker_root;      /* /var/lib/docker */
 	const char *podman_root;      /* /var/lib/containers/storage */
 	const char *containerd_state; /* /run/containerd */
@@ -34,8 +34,8 @@ struct podsrc_files_options {
 };
 
 /* Opens nothing yet. 0 or -ENOMEM. */
-int podsrc_files_new(const struct podsrc_files_options *options, struct podsrc_files **ret);
-struct podsrc_files *podsrc_files_free(struct podsrc_files *src);
+int source_files_new(const struct source_files_options *options, struct source_files **ret);
+struct source_files *source_files_free(struct source_files *src);
 
 /*
  * Looks a container up, by its id and the runtime that its cgroup path names: one of Docker, Podman
@@ -43,7 +43,7 @@ struct podsrc_files *podsrc_files_free(struct podsrc_files *src);
  * that tasks in two of containerd's namespaces have: by the id alone, neither is it. *ret is
  * written for META_FOUND alone.
  */
-enum meta_result podsrc_files_find(struct podsrc_files *src, const char *container_id,
+enum meta_result source_files_find(struct source_files *src, const char *container_id,
 				   enum cgpath_runtime runtime, struct meta_container *ret);
 
 /*
@@ -51,7 +51,7 @@ enum meta_result podsrc_files_find(struct podsrc_files *src, const char *contain
  * Docker shows by its labels; containerd's CRI and CRI-O by annotations of the tasks in namespace
  * k8s.io, and in Podman's directory.
  */
-enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *container_id,
+enum meta_result source_files_find_in_pod(struct source_files *src, const char *container_id,
 					  enum cgpath_runtime runtime, const char *pod_uid,
 					  struct meta_container *ret);
 
@@ -61,11 +61,11 @@ enum meta_result podsrc_files_find_in_pod(struct podsrc_files *src, const char *
  * task whose own configuration says exactly this cgroup. An id of more than 64 characters is not
  * found. The path is absolute in the hierarchy, without its mount point.
  */
-enum meta_result podsrc_files_identify(struct podsrc_files *src, const char *cgroup_path,
+enum meta_result source_files_identify(struct source_files *src, const char *cgroup_path,
 				       struct meta_container *ret);
 
-/* How META_DOCKER, META_PODMAN or META_CONTAINERD fares; PODSRC_OFF for any other. */
-void podsrc_files_get_state(const struct podsrc_files *src, enum meta_source source,
-			    struct podsrc_state *ret);
+/* How META_DOCKER, META_PODMAN or META_CONTAINERD fares; SOURCE_OFF for any other. */
+void source_files_get_state(const struct source_files *src, enum meta_source source,
+			    struct source_state *ret);
 
 #endif

@@ -34,8 +34,8 @@ static const char *const lists[LISTS] = {"containers", "volatile-containers"};
 
 /* Descriptors; -1: the file is missing, or may not be read. */
 struct opened {
-	int docker[PODSRC_HOMES_WAITING];
-	int podman[PODSRC_HOMES_WAITING][DRIVERS];
+	int docker[SOURCE_HOMES_WAITING];
+	int podman[SOURCE_HOMES_WAITING][DRIVERS];
 	int lists[DRIVERS][LISTS];
 };
 

@@ -16,10 +16,10 @@ struct home_query {
 };
 
 struct home_question {
-	const char *passwd; /* as in struct podsrc_homes_options */
+	const char *passwd; /* as in struct source_homes_options */
 	uint32_t user;
 	unsigned int n;
-	struct home_query queries[PODSRC_HOMES_WAITING];
+	struct home_query queries[SOURCE_HOMES_WAITING];
 };
 
 /* One of each, in any order, by messages. The child may have fallen to what it read: any bytes are

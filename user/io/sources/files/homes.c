@@ -30,10 +30,10 @@
 #define REST	    8
 
 struct home {
-	struct podsrc_homes *homes;
+	struct source_homes *homes;
 	uint32_t user;		       /* 0: free */
 	struct home_question question; /* that the child has; n 0: it has been answered */
-	struct home_query waiting[PODSRC_HOMES_WAITING];
+	struct home_query waiting[SOURCE_HOMES_WAITING];
 	unsigned int n_waiting;
 
 	struct child child;	     /* pid 0: none runs */
@@ -42,25 +42,25 @@ struct home {
 	uint64_t started_ns, due_ns; /* CLOCK_MONOTONIC; of the last one, of the next one */
 };
 
-struct podsrc_homes {
+struct source_homes {
 	sd_event *event;
-	struct podsrc_sink sink;
-	struct podsrc_homes_options options;
+	struct source_sink sink;
+	struct source_homes_options options;
 	unsigned int children;
-	struct home users[PODSRC_HOMES_USERS];
+	struct home users[SOURCE_HOMES_USERS];
 };
 
-void podsrc_homes_key(uint32_t user, const char *container_id,
-		      char ret[static PODSRC_HOMES_KEY_SIZE])
+void source_homes_key(uint32_t user, const char *container_id,
+		      char ret[static SOURCE_HOMES_KEY_SIZE])
 {
-	snprintf(ret, PODSRC_HOMES_KEY_SIZE, "%u/%s", user, container_id);
+	snprintf(ret, SOURCE_HOMES_KEY_SIZE, "%u/%s", user, container_id);
 }
 
-static void conclude(struct podsrc_homes *h, uint32_t user, const char *id, enum meta_result result)
+static void conclude(struct source_homes *h, uint32_t user, const char *id, enum meta_result result)
 {
-	char key[PODSRC_HOMES_KEY_SIZE];
+	char key[SOURCE_HOMES_KEY_SIZE];
 
-	podsrc_homes_key(user, id, key);
+	source_homes_key(user, id, key);
 	h->sink.done(h->sink.userdata, META_PODMAN, key, result);
 }
 
@@ -112,7 +112,7 @@ static bool take(uint32_t user, const char *id, const struct meta_container *fro
 static void settle(struct home *home, unsigned int i, enum meta_result result,
 		   const struct meta_container *container)
 {
-	struct podsrc_homes *h = home->homes;
+	struct source_homes *h = home->homes;
 	struct home_query *query = &home->question.queries[i];
 	struct meta_container found;
 	char id[META_ID_MAX];
@@ -132,7 +132,7 @@ static void take_answers(struct home *home)
 {
 	struct home_answer answer;
 
-	for (unsigned int n = 0; n < PODSRC_HOMES_WAITING; n++) {
+	for (unsigned int n = 0; n < SOURCE_HOMES_WAITING; n++) {
 		if (recv(home->child.fd, &answer, sizeof(answer), MSG_DONTWAIT) !=
 		    (ssize_t)sizeof(answer))
 			break;
@@ -158,7 +158,7 @@ static void run(void *userdata, bool confined)
 	home_child_run(userdata, confined);
 }
 
-static void begin_all(struct podsrc_homes *h);
+static void begin_all(struct source_homes *h);
 
 /* The child has ended, so that nothing here waits. */
 static int on_end(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -203,7 +203,7 @@ static int set_limit(struct home *home, uint64_t ns)
 
 static int watch_child(struct home *home)
 {
-	const struct podsrc_homes_options *o = &home->homes->options;
+	const struct source_homes_options *o = &home->homes->options;
 	_cleanup_(cleanup_close) int pidfd = (int)syscall(SYS_pidfd_open, home->child.pid, 0);
 	int r;
 
@@ -219,7 +219,7 @@ static int watch_child(struct home *home)
 
 static void start(struct home *home, uint64_t now_ns)
 {
-	struct podsrc_homes *h = home->homes;
+	struct source_homes *h = home->homes;
 	struct home_question *q = &home->question;
 	uint64_t from_ns = now_ns > BURST_NS ? now_ns - BURST_NS : 0;
 
@@ -244,10 +244,10 @@ static void start(struct home *home, uint64_t now_ns)
 
 static void begin(struct home *home)
 {
-	struct podsrc_homes *h = home->homes;
+	struct source_homes *h = home->homes;
 	uint64_t now_ns = clock_monotonic_ns();
 
-	if (!home->n_waiting || home->child.pid || h->children >= PODSRC_HOMES_CHILDREN)
+	if (!home->n_waiting || home->child.pid || h->children >= SOURCE_HOMES_CHILDREN)
 		return;
 	if (h->options.at_once || home->due_ns <= now_ns)
 		start(home, now_ns);
@@ -255,9 +255,9 @@ static void begin(struct home *home)
 		start(home, now_ns);
 }
 
-static void begin_all(struct podsrc_homes *h)
+static void begin_all(struct source_homes *h)
 {
-	for (size_t i = 0; i < PODSRC_HOMES_USERS; i++)
+	for (size_t i = 0; i < SOURCE_HOMES_USERS; i++)
 		begin(&h->users[i]);
 }
 
@@ -265,11 +265,11 @@ static void begin_all(struct podsrc_homes *h)
 
 /* The user's own place, or that of the one who had no question for the longest time; NULL: all have
  * some. */
-static struct home *place_of(struct podsrc_homes *h, uint32_t user)
+static struct home *place_of(struct source_homes *h, uint32_t user)
 {
 	struct home *idle = NULL;
 
-	for (size_t i = 0; i < PODSRC_HOMES_USERS; i++) {
+	for (size_t i = 0; i < SOURCE_HOMES_USERS; i++) {
 		struct home *at = &h->users[i];
 
 		if (at->user == user)
@@ -298,7 +298,7 @@ static bool is_asked(const struct home *home, const char *id)
 	return false;
 }
 
-void podsrc_homes_find(struct podsrc_homes *h, uint32_t user, const char *container_id,
+void source_homes_find(struct source_homes *h, uint32_t user, const char *container_id,
 		       enum cgpath_runtime runtime)
 {
 	bool known = runtime == CGPATH_RT_PODMAN || runtime == CGPATH_RT_DOCKER ||
@@ -313,7 +313,7 @@ void podsrc_homes_find(struct podsrc_homes *h, uint32_t user, const char *contai
 	home = place_of(h, user);
 	if (home && is_asked(home, container_id))
 		return;
-	if (!home || home->n_waiting == PODSRC_HOMES_WAITING) {
+	if (!home || home->n_waiting == SOURCE_HOMES_WAITING) {
 		conclude(h, user, container_id, META_SHED);
 		return;
 	}
@@ -323,10 +323,10 @@ void podsrc_homes_find(struct podsrc_homes *h, uint32_t user, const char *contai
 	begin(home);
 }
 
-int podsrc_homes_new(sd_event *event, const struct podsrc_homes_options *options,
-		     const struct podsrc_sink *sink, struct podsrc_homes **ret)
+int source_homes_new(sd_event *event, const struct source_homes_options *options,
+		     const struct source_sink *sink, struct source_homes **ret)
 {
-	struct podsrc_homes *h = calloc(1, sizeof(*h));
+	struct source_homes *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return -ENOMEM;
@@ -338,11 +338,11 @@ int podsrc_homes_new(sd_event *event, const struct podsrc_homes_options *options
 	return 0;
 }
 
-struct podsrc_homes *podsrc_homes_free(struct podsrc_homes *h)
+struct source_homes *source_homes_free(struct source_homes *h)
 {
 	if (!h)
 		return NULL;
-	for (size_t i = 0; i < PODSRC_HOMES_USERS; i++) {
+	for (size_t i = 0; i < SOURCE_HOMES_USERS; i++) {
 		h->users[i].end = sd_event_source_disable_unref(h->users[i].end);
 		h->users[i].limit = sd_event_source_disable_unref(h->users[i].limit);
 		child_stop(&h->users[i].child);

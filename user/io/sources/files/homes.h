@@ -22,35 +22,35 @@
 #include "core/cgroup/path.h"
 #include "io/sources/source.h"
 
-#define PODSRC_HOMES_USERS    16 /* that are queried about at a time */
-#define PODSRC_HOMES_WAITING  32 /* look-ups of a user; more are shed */
-#define PODSRC_HOMES_CHILDREN 4	 /* at a time, one of a user */
-#define PODSRC_HOMES_KEY_SIZE (sizeof("4294967295/") + META_ID_MAX)
+#define SOURCE_HOMES_USERS    16 /* that are queried about at a time */
+#define SOURCE_HOMES_WAITING  32 /* look-ups of a user; more are shed */
+#define SOURCE_HOMES_CHILDREN 4	 /* at a time, one of a user */
+#define SOURCE_HOMES_KEY_SIZE (sizeof("4294967295/") + META_ID_MAX)
 
-struct podsrc_homes;
+struct source_homes;
 
-struct podsrc_homes_options {
+struct source_homes_options {
 	const char *passwd;   /* a file to find homes in; NULL: by the system's databases */
 	bool at_once;	      /* for a command that ends: start a child as often as there is need */
 	uint64_t patience_ns; /* with a child; 0: 2 s */
 };
 
 /* Starts nothing yet. 0 or -ENOMEM. event and what sink points to are borrowed. */
-int podsrc_homes_new(sd_event *event, const struct podsrc_homes_options *options,
-		     const struct podsrc_sink *sink, struct podsrc_homes **ret);
+int source_homes_new(sd_event *event, const struct source_homes_options *options,
+		     const struct source_sink *sink, struct source_homes **ret);
 /* Look-ups that wait are dropped without a word. */
-struct podsrc_homes *podsrc_homes_free(struct podsrc_homes *homes);
+struct source_homes *source_homes_free(struct source_homes *homes);
 
 /* What sink->done() has for a key: "<uid>/<id>". */
-void podsrc_homes_key(uint32_t user, const char *container_id,
-		      char ret[static PODSRC_HOMES_KEY_SIZE]);
+void source_homes_key(uint32_t user, const char *container_id,
+		      char ret[static SOURCE_HOMES_KEY_SIZE]);
 
 /*
  * Looks a container of that user up. The sink receives it, if it is found, and then, once, that
  * the look-up is over; possibly before this returns. META_FAILED: the home did not answer in time,
  * or what it has makes no sense. META_ABSENT, too, for files that may not be opened.
  */
-void podsrc_homes_find(struct podsrc_homes *homes, uint32_t user, const char *container_id,
+void source_homes_find(struct source_homes *homes, uint32_t user, const char *container_id,
 		       enum cgpath_runtime runtime);
 
 #endif

@@ -25,12 +25,12 @@ struct host {
 #define API_PATH  "/api/v1/pods"
 #define API_QUERY "?fieldSelector=spec.nodeName%%3D%s&resourceVersion=0"
 
-static const char *peer_of(const struct podsrc_kubelet_options *options)
+static const char *peer_of(const struct source_kubelet_options *options)
 {
 	return options->api_node ? "the API server" : "the kubelet";
 }
 
-static int refuse(struct podsrc_kubelet_why *ret_why, const struct podsrc_kubelet_options *options,
+static int refuse(struct source_kubelet_why *ret_why, const struct source_kubelet_options *options,
 		  const char *reason)
 {
 	snprintf(ret_why->text, sizeof(ret_why->text), "cannot ask %s at %.150s: %s",
@@ -39,8 +39,8 @@ static int refuse(struct podsrc_kubelet_why *ret_why, const struct podsrc_kubele
 }
 
 /* It may be anything, and hold a password: it is not repeated. */
-static int refuse_url(struct podsrc_kubelet_why *ret_why,
-		      const struct podsrc_kubelet_options *options)
+static int refuse_url(struct source_kubelet_why *ret_why,
+		      const struct source_kubelet_options *options)
 {
 	snprintf(ret_why->text, sizeof(ret_why->text), "%s's URL should look like https://%s",
 		 peer_of(options), options->api_node ? "10.96.0.1:443" : "127.0.0.1:10250");
@@ -95,8 +95,8 @@ static bool is_loopback(const struct host *host)
 	return inet_pton(AF_INET6, host->text, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-static int check_secrets(const struct podsrc_kubelet_options *options, bool secure,
-			 const struct host *host, struct podsrc_kubelet_why *ret_why)
+static int check_secrets(const struct source_kubelet_options *options, bool secure,
+			 const struct host *host, struct source_kubelet_why *ret_why)
 {
 	if (secure && !options->ca_file)
 		return refuse(ret_why, options,
@@ -120,7 +120,7 @@ static bool is_node(const char *name)
 }
 
 /* path: of the URL, "" or from its slash on. */
-static int add_path(const struct podsrc_kubelet_options *options, const char *path, char **ret)
+static int add_path(const struct source_kubelet_options *options, const char *path, char **ret)
 {
 	const char *url = options->url;
 	size_t len = strlen(url);
@@ -134,11 +134,11 @@ static int add_path(const struct podsrc_kubelet_options *options, const char *pa
 	return r < 0 ? -ENOMEM : 0;
 }
 
-int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **ret_url,
-			 struct podsrc_kubelet_why *ret_why)
+int source_kubelet_check(const struct source_kubelet_options *options, char **ret_url,
+			 struct source_kubelet_why *ret_why)
 {
 	const char *url = options->url, *authority, *path;
-	struct podsrc_state *state;
+	struct source_state *state;
 	bool secure = strncmp(url, "https://", 8) == 0;
 	struct host host;
 	size_t len;
@@ -159,11 +159,11 @@ int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **re
 	return r < 0 ? r : add_path(options, path, ret_url);
 }
 
-int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
-			 struct podsrc_kubelet_why *ret_why)
+int source_kubelet_judge(const struct source_kubelet_options *options,
+			 struct source_kubelet_why *ret_why)
 {
 	char *url = NULL;
-	int r = podsrc_kubelet_check(options, &url, ret_why);
+	int r = source_kubelet_check(options, &url, ret_why);
 
 	free(url);
 	return r;
@@ -171,7 +171,7 @@ int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
 
 #define SECRET_MAX ((size_t)64 << 10)
 
-static int cannot_read(struct podsrc_kubelet_why *ret_why, const char *what, const char *path,
+static int cannot_read(struct source_kubelet_why *ret_why, const char *what, const char *path,
 		       int error)
 {
 	snprintf(ret_why->text, sizeof(ret_why->text), "cannot read the %s in %.100s: %s", what,
@@ -180,7 +180,7 @@ static int cannot_read(struct podsrc_kubelet_why *ret_why, const char *what, con
 }
 
 /* Links are followed: a mounted token is one to the newest. */
-static int open_regular(const char *what, const char *path, struct podsrc_kubelet_why *ret_why)
+static int open_regular(const char *what, const char *path, struct source_kubelet_why *ret_why)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -195,7 +195,7 @@ static int open_regular(const char *what, const char *path, struct podsrc_kubele
 	return -EINVAL;
 }
 
-int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why)
+int source_kubelet_file(const char *what, const char *path, struct source_kubelet_why *ret_why)
 {
 	int fd = open_regular(what, path, ret_why);
 
@@ -235,7 +235,7 @@ static char *forget(char *text, size_t len)
 
 /* At most SECRET_MAX bytes, NUL-terminated, for the caller to forget(). */
 static int read_secret(const char *what, const char *path, char **ret, size_t *ret_len,
-		       struct podsrc_kubelet_why *ret_why)
+		       struct source_kubelet_why *ret_why)
 {
 	_cleanup_(cleanup_close) int fd = open_regular(what, path, ret_why);
 	char *text;
@@ -258,7 +258,7 @@ static int read_secret(const char *what, const char *path, char **ret, size_t *r
 	return 0;
 }
 
-static int read_token(const char *path, char **ret, struct podsrc_kubelet_why *ret_why)
+static int read_token(const char *path, char **ret, struct source_kubelet_why *ret_why)
 {
 	char *text;
 	size_t len;
@@ -275,7 +275,7 @@ static int read_token(const char *path, char **ret, struct podsrc_kubelet_why *r
 	return -EINVAL;
 }
 
-static int read_client(const char *path, char **ret, struct podsrc_kubelet_why *ret_why)
+static int read_client(const char *path, char **ret, struct source_kubelet_why *ret_why)
 {
 	char *text;
 	size_t len;
@@ -294,11 +294,11 @@ static int read_client(const char *path, char **ret, struct podsrc_kubelet_why *
 	return -EINVAL;
 }
 
-int podsrc_kubelet_secrets_read(const char *token_file, const char *client_file,
-				struct podsrc_kubelet_secrets *ret,
-				struct podsrc_kubelet_why *ret_why)
+int source_kubelet_secrets_read(const char *token_file, const char *client_file,
+				struct source_kubelet_secrets *ret,
+				struct source_kubelet_why *ret_why)
 {
-	struct podsrc_kubelet_secrets secrets = {};
+	struct source_kubelet_secrets secrets = {};
 	int r = token_file ? read_token(token_file, &secrets.token, ret_why) : 0;
 	int client = client_file ? read_client(client_file, &secrets.client, ret_why) : 0;
 
@@ -306,7 +306,7 @@ int podsrc_kubelet_secrets_read(const char *token_file, const char *client_file,
 	return client < 0 ? client : r;
 }
 
-void podsrc_kubelet_secrets_done(struct podsrc_kubelet_secrets *secrets)
+void source_kubelet_secrets_done(struct source_kubelet_secrets *secrets)
 {
 	if (secrets->token)
 		secrets->token = forget(secrets->token, strlen(secrets->token));
@@ -314,7 +314,7 @@ void podsrc_kubelet_secrets_done(struct podsrc_kubelet_secrets *secrets)
 		secrets->client = forget(secrets->client, strlen(secrets->client));
 }
 
-void podsrc_kubelet_secrets_expiry(const struct podsrc_kubelet_secrets *secrets,
+void source_kubelet_secrets_expiry(const struct source_kubelet_secrets *secrets,
 				   struct credential *ret)
 {
 	struct credential token = {}, client = {};
@@ -326,21 +326,21 @@ void podsrc_kubelet_secrets_expiry(const struct podsrc_kubelet_secrets *secrets,
 	*ret = *credential_first(&token, &client);
 }
 
-int podsrc_kubelet_credential(const struct podsrc_kubelet_options *options, struct credential *ret,
-			      struct podsrc_kubelet_why *ret_why)
+int source_kubelet_credential(const struct source_kubelet_options *options, struct credential *ret,
+			      struct source_kubelet_why *ret_why)
 {
-	struct podsrc_kubelet_secrets secrets;
-	int r = podsrc_kubelet_secrets_read(options->token_file, options->client_file, &secrets,
+	struct source_kubelet_secrets secrets;
+	int r = source_kubelet_secrets_read(options->token_file, options->client_file, &secrets,
 					    ret_why);
 
-	podsrc_kubelet_secrets_expiry(&secrets, ret);
-	podsrc_kubelet_secrets_done(&secrets);
+	source_kubelet_secrets_expiry(&secrets, ret);
+	source_kubelet_secrets_done(&secrets);
 	return r;
 }
 
 /* --- why it was in vain ----------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void explain(struct podsrc_kubelet_why *ret,
+__attribute__((format(printf, 2, 3))) static void explain(struct source_kubelet_why *ret,
 							  const char *format, ...)
 {
 	va_list args;
@@ -350,8 +350,8 @@ __attribute__((format(printf, 2, 3))) static void explain(struct podsrc_kubelet_
 	va_end(args);
 }
 
-static void explain_status(const struct podsrc_kubelet_options *o, long status,
-			   struct podsrc_kubelet_why *ret)
+static void explain_status(const struct source_kubelet_options *o, long status,
+			   struct source_kubelet_why *ret)
 {
 	bool is_api = o->api_node;
 
@@ -374,8 +374,8 @@ static void explain_status(const struct podsrc_kubelet_options *o, long status,
 		explain(ret, "it answers with an error (%ld)", status);
 }
 
-void podsrc_kubelet_explain(const struct podsrc_kubelet_options *o,
-			    const struct fetch_result *result, struct podsrc_kubelet_why *ret)
+void source_kubelet_explain(const struct source_kubelet_options *o,
+			    const struct fetch_result *result, struct source_kubelet_why *ret)
 {
 	char patience[DURATION_SIZE];
 
@@ -391,7 +391,7 @@ void podsrc_kubelet_explain(const struct podsrc_kubelet_options *o,
 		explain(ret, "no whole answer came within %s",
 			duration_format(o->timeout_ns, patience));
 	else if (result->error == -EMSGSIZE)
-		explain(ret, "its answer is longer than %zu MiB", PODSRC_KUBELET_REPLY_MAX >> 20);
+		explain(ret, "its answer is longer than %zu MiB", SOURCE_KUBELET_REPLY_MAX >> 20);
 	else
 		explain(ret, "%s", result->text);
 }

@@ -6,34 +6,34 @@
 #include "io/sources/kubelet/kubelet.h"
 
 /* Judges the options; *ret_url is the caller's then. */
-int podsrc_kubelet_check(const struct podsrc_kubelet_options *options, char **ret_url,
-			 struct podsrc_kubelet_why *ret_why);
+int source_kubelet_check(const struct source_kubelet_options *options, char **ret_url,
+			 struct source_kubelet_why *ret_why);
 
 /* Says for a person why the request came to nothing: an error, or a status that is not 200. Reads
  * from the options the files, the server's name, the patience, and whether there is an api_node. */
-void podsrc_kubelet_explain(const struct podsrc_kubelet_options *options,
-			    const struct fetch_result *result, struct podsrc_kubelet_why *ret);
+void source_kubelet_explain(const struct source_kubelet_options *options,
+			    const struct fetch_result *result, struct source_kubelet_why *ret);
 
 /* What shows who the client is: the token, and the client certificate with its key. */
 
 /* Whether libcurl, which opens the file by itself, would not wait for a writer of it: 0, or -errno
  * and a sentence for a person. what: "CA". */
-int podsrc_kubelet_file(const char *what, const char *path, struct podsrc_kubelet_why *ret_why);
+int source_kubelet_file(const char *what, const char *path, struct source_kubelet_why *ret_why);
 
-struct podsrc_kubelet_secrets {
+struct source_kubelet_secrets {
 	char *token;  /* NULL: none */
 	char *client; /* PEM with certificate and key; NULL: none */
 };
 
 /* Reads those of the files that are not NULL. *ret has those that can be read, for the caller to
  * release either way; on failure a sentence for a person and -errno. */
-int podsrc_kubelet_secrets_read(const char *token_file, const char *client_file,
-				struct podsrc_kubelet_secrets *ret,
-				struct podsrc_kubelet_why *ret_why);
+int source_kubelet_secrets_read(const char *token_file, const char *client_file,
+				struct source_kubelet_secrets *ret,
+				struct source_kubelet_why *ret_why);
 /* Overwrites and frees them. */
-void podsrc_kubelet_secrets_done(struct podsrc_kubelet_secrets *secrets);
+void source_kubelet_secrets_done(struct source_kubelet_secrets *secrets);
 /* The one that expires first; all zero when neither has a date. */
-void podsrc_kubelet_secrets_expiry(const struct podsrc_kubelet_secrets *secrets,
+void source_kubelet_secrets_expiry(const struct source_kubelet_secrets *secrets,
 				   struct credential *ret);
 
 #endif

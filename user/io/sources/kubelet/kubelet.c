@@ -50,16 +50,16 @@ struct lookup {
 	bool found;
 };
 
-struct podsrc_kubelet {
+struct source_kubelet {
 	sd_event *event;
 	struct fetch *fetch;
-	struct podsrc_sink sink;
+	struct source_sink sink;
 	enum meta_source source; /* the kubelet or the API server */
 	char *url;		 /* with its query */
 
-	struct podsrc_kubelet_options options; /* its files, names and times: copies */
+	struct source_kubelet_options options; /* its files, names and times: copies */
 
-	struct podsrc_state state; /* its where is the URL without the query */
+	struct source_state state; /* its where is the URL without the query */
 	bool addressed;		   /* an address of its host was known once */
 	sd_event_source *timer;	   /* queries it */
 	sd_event_source *work;	   /* takes the answer apart */
@@ -76,11 +76,11 @@ struct podsrc_kubelet {
 	unsigned int behind;  /* answers in a row that were older */
 	struct podjson *walk; /* NULL: none is taken apart */
 	bool leaving_out;     /* the pod whose containers come now */
-	struct podsrc_known known;
+	struct source_known known;
 	size_t gone_at; /* of the pods before: the next to be looked for now */
 	bool comparing;
 
-	struct podsrc_stream *stream; /* NULL: no socket is asked */
+	struct source_stream *stream; /* NULL: no socket is asked */
 	struct podproto *reader;      /* of what comes from it */
 	struct podjson_counts counts; /* of its list */
 	sd_event_source *patience;    /* for its list to come whole */
@@ -91,7 +91,7 @@ struct podsrc_kubelet {
 	bool streaming;	   /* its list has come, and what changes comes */
 	bool falling_back; /* the next question is asked by the URL, now */
 
-	struct lookup lookups[PODSRC_KUBELET_LOOKUPS_MAX];
+	struct lookup lookups[SOURCE_KUBELET_LOOKUPS_MAX];
 	size_t n_lookups;
 };
 
@@ -100,12 +100,12 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static bool is_busy(const struct podsrc_kubelet *k)
+static bool is_busy(const struct source_kubelet *k)
 {
 	return k->call || k->walk || k->comparing || k->listing;
 }
 
-static uint64_t due_ns(const struct podsrc_kubelet *k)
+static uint64_t due_ns(const struct source_kubelet *k)
 {
 	uint64_t rest_ns = k->hurried ? 0 : (k->ended_ns - k->asked_ns) * REST_SHARE;
 	uint64_t interval_ns = k->options.interval_ns;
@@ -117,14 +117,14 @@ static uint64_t due_ns(const struct podsrc_kubelet *k)
 		return k->state.retry_ns;
 	/* What changes comes by itself, except that an object of the API is gone, and what a list
 	 * lacked that was not the last word. */
-	if (k->streaming && !k->leaving && !podsrc_known_is_ignorant(&k->known))
+	if (k->streaming && !k->leaving && !source_known_is_ignorant(&k->known))
 		interval_ns *= STREAMED_TIMES;
 	if ((k->n_lookups == 0 && !k->wanted_ns) || rest_ns > interval_ns)
 		return k->ended_ns + interval_ns;
 	return later(from_ns + k->options.gap_ns, k->ended_ns + rest_ns);
 }
 
-static void plan(struct podsrc_kubelet *k)
+static void plan(struct source_kubelet *k)
 {
 	if (is_busy(k))
 		return;
@@ -136,14 +136,14 @@ static void plan(struct podsrc_kubelet *k)
  * (TerminatePod() in pkg/kubelet/status), and lists it until the API or the manifest has it no
  * more: one that was deleted for a moment, one that completed for days. No event reports that
  * end. */
-static void want_list(struct podsrc_kubelet *k)
+static void want_list(struct source_kubelet *k)
 {
 	if (!k->wanted_ns)
 		k->wanted_ns = clock_boot_ns();
 	plan(k);
 }
 
-static void report_done(struct podsrc_kubelet *k, const char *uid, enum meta_result result)
+static void report_done(struct source_kubelet *k, const char *uid, enum meta_result result)
 {
 	k->state.lookups[result]++;
 	k->sink.done(k->sink.userdata, k->source, uid, result);
@@ -151,7 +151,7 @@ static void report_done(struct podsrc_kubelet *k, const char *uid, enum meta_res
 
 /* Ends the look-ups that the last question was to answer; all of them when there is no answer. The
  * sink may query anew meanwhile: those are behind the ones that are looked at. */
-static void answer(struct podsrc_kubelet *k, enum meta_result unless_found, bool all)
+static void answer(struct source_kubelet *k, enum meta_result unless_found, bool all)
 {
 	size_t n = k->n_lookups, kept = 0, added;
 
@@ -171,15 +171,15 @@ static void answer(struct podsrc_kubelet *k, enum meta_result unless_found, bool
 }
 
 /* Forgets the answer's bytes. */
-static void forget_reply(struct podsrc_kubelet *k)
+static void forget_reply(struct source_kubelet *k)
 {
 	if (k->reply)
-		munmap(k->reply, PODSRC_KUBELET_REPLY_MAX);
+		munmap(k->reply, SOURCE_KUBELET_REPLY_MAX);
 	k->reply = NULL;
 	k->reply_len = 0;
 }
 
-static void end(struct podsrc_kubelet *k)
+static void end(struct source_kubelet *k)
 {
 	forget_reply(k);
 	/* The answer's pods were taken apart in many small blocks. */
@@ -188,13 +188,13 @@ static void end(struct podsrc_kubelet *k)
 }
 
 /* The question is over. Sets why, and when the next one is due. */
-__attribute__((format(printf, 2, 3))) static void go_down(struct podsrc_kubelet *k,
+__attribute__((format(printf, 2, 3))) static void go_down(struct source_kubelet *k,
 							  const char *format, ...)
 {
 	va_list args;
 
 	end(k);
-	k->state.status = PODSRC_DOWN;
+	k->state.status = SOURCE_DOWN;
 	k->state.retry_ns =
 		k->ended_ns + backoff_ns(RETRY_FIRST_NS, RETRY_LAST_NS, k->state.failures++);
 	va_start(args, format);
@@ -213,23 +213,23 @@ static int say_counts(char ret[static 160], uint64_t pods, const char *how, uint
 		       : n;
 }
 
-static void go_up(struct podsrc_kubelet *k, const struct podjson_counts *counts)
+static void go_up(struct source_kubelet *k, const struct podjson_counts *counts)
 {
 	int n;
 
 	end(k);
-	k->state.status = PODSRC_UP;
+	k->state.status = SOURCE_UP;
 	k->state.failures = 0;
 	n = say_counts(k->state.text, counts->pods, "", counts->skipped);
-	if (k->stream && !k->streaming && podsrc_stream_path(k->stream)[0])
+	if (k->stream && !k->streaming && source_stream_path(k->stream)[0])
 		snprintf(k->state.text + n, sizeof(k->state.text) - (size_t)n,
-			 "; not by its socket: %.100s", podsrc_stream_trouble(k->stream));
+			 "; not by its socket: %.100s", source_stream_trouble(k->stream));
 	answer(k, META_ABSENT, false);
 	plan(k);
 }
 
 /* Marks the look-ups that wait for this pod. */
-static void mark_found(struct podsrc_kubelet *k, const char *uid)
+static void mark_found(struct source_kubelet *k, const char *uid)
 {
 	for (size_t i = 0; i < k->n_lookups; i++)
 		if (k->lookups[i].question <= k->questions && strcmp(k->lookups[i].uid, uid) == 0)
@@ -240,7 +240,7 @@ static void mark_found(struct podsrc_kubelet *k, const char *uid)
 
 /* Older than what was reported: from a server that is behind. After three of them that is how it
  * is, as where the database was restored. */
-static bool is_behind(const struct podsrc_kubelet *k)
+static bool is_behind(const struct source_kubelet *k)
 {
 	struct podjson_list list;
 
@@ -252,9 +252,9 @@ static bool is_behind(const struct podsrc_kubelet *k)
 
 static void on_pod(void *userdata, const struct podjson_pod *pod)
 {
-	struct podsrc_kubelet *k = userdata;
+	struct source_kubelet *k = userdata;
 	struct meta_pod meta = pod->meta;
-	bool left = k->streaming && podsrc_known_has_left(&k->known, meta.uid);
+	bool left = k->streaming && source_known_has_left(&k->known, meta.uid);
 
 	/* Whether it came back is for a list to say. */
 	if (left)
@@ -269,9 +269,9 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 	if (k->source == META_API)
 		meta.is_static = false;
 	if (k->streaming) {
-		podsrc_known_insert(&k->known, &meta, pod->seen_wall_ns);
+		source_known_insert(&k->known, &meta, pod->seen_wall_ns);
 	} else {
-		podsrc_known_add(&k->known, &meta, pod->seen_wall_ns);
+		source_known_add(&k->known, &meta, pod->seen_wall_ns);
 		k->leaving |= meta.deleting;
 		mark_found(k, meta.uid);
 		meta.asked_ns = k->asked_ns;
@@ -282,7 +282,7 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 
 static void on_container(void *userdata, const struct meta_container *container)
 {
-	struct podsrc_kubelet *k = userdata;
+	struct source_kubelet *k = userdata;
 	struct meta_container meta = *container;
 
 	meta.source = k->source;
@@ -291,9 +291,9 @@ static void on_container(void *userdata, const struct meta_container *container)
 }
 
 /* Begins to take the answer apart. */
-static void take_reply(struct podsrc_kubelet *k)
+static void take_reply(struct source_kubelet *k)
 {
-	podsrc_known_begin(&k->known);
+	source_known_begin(&k->known);
 	if (podjson_new(k->reply ?: "", k->reply_len, &k->walk) < 0) {
 		go_down(k, "there is no memory for its answer");
 		return;
@@ -301,22 +301,22 @@ static void take_reply(struct podsrc_kubelet *k)
 	sd_event_source_set_enabled(k->work, SD_EVENT_ON);
 }
 
-static void end_walk(struct podsrc_kubelet *k)
+static void end_walk(struct source_kubelet *k)
 {
 	k->walk = podjson_free(k->walk);
 	sd_event_source_set_enabled(k->work, SD_EVENT_OFF);
 }
 
-static void start_comparing(struct podsrc_kubelet *k)
+static void start_comparing(struct source_kubelet *k)
 {
-	podsrc_known_judge(&k->known, k->listing && podsrc_stream_has_listed(k->stream));
+	source_known_judge(&k->known, k->listing && source_stream_has_listed(k->stream));
 	k->comparing = true;
 	k->gone_at = 0;
 	sd_event_source_set_enabled(k->work, SD_EVENT_ON);
 }
 
 /* The walk went to the end of a whole answer. */
-static void begin_comparing(struct podsrc_kubelet *k)
+static void begin_comparing(struct source_kubelet *k)
 {
 	bool behind = is_behind(k);
 	struct podjson_list list;
@@ -334,9 +334,9 @@ static void begin_comparing(struct podsrc_kubelet *k)
 	start_comparing(k);
 }
 
-static void finish(struct podsrc_kubelet *k)
+static void finish(struct source_kubelet *k)
 {
-	bool whole = !k->known.now.full && !podsrc_known_is_ignorant(&k->known);
+	bool whole = !k->known.now.full && !source_known_is_ignorant(&k->known);
 	struct podjson_counts counts = k->counts;
 
 	if (k->walk)
@@ -344,27 +344,27 @@ static void finish(struct podsrc_kubelet *k)
 	end_walk(k);
 	k->comparing = false;
 	if (k->stream)
-		podsrc_stream_set_listed(k->stream, k->listing && whole);
-	podsrc_known_finish(&k->known);
+		source_stream_set_listed(k->stream, k->listing && whole);
+	source_known_finish(&k->known);
 	k->streaming = k->listing;
 	k->listing = false;
 	if (whole && k->sink.listed)
 		k->sink.listed(k->sink.userdata, k->source, k->asked_ns);
 	go_up(k, &counts);
 	if (k->streaming)
-		podsrc_stream_hold(k->stream, false);
+		source_stream_hold(k->stream, false);
 }
 
 static void on_gone(void *userdata, const char *uid)
 {
-	struct podsrc_kubelet *k = userdata;
+	struct source_kubelet *k = userdata;
 	struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = k->asked_ns};
 
 	strcpy(gone.uid, uid);
 	k->sink.pod(k->sink.userdata, &gone);
 }
 
-static void give_up(struct podsrc_kubelet *k, int error)
+static void give_up(struct source_kubelet *k, int error)
 {
 	struct podjson_counts counts;
 	size_t len = k->reply_len;
@@ -383,13 +383,13 @@ static void give_up(struct podsrc_kubelet *k, int error)
 /* A turn of the loop's worth of the answer. */
 static int on_work(sd_event_source *source, void *userdata)
 {
-	struct podsrc_kubelet *k = userdata;
+	struct source_kubelet *k = userdata;
 	const struct podjson_sink sink = {k, on_pod, on_container, NULL};
 	uint64_t end_ns = clock_monotonic_ns() + SLICE_NS;
 	int r;
 
 	if (k->comparing) {
-		if (podsrc_known_compare(&k->known, &k->gone_at, SLICE_GONE, on_gone, k))
+		if (source_known_compare(&k->known, &k->gone_at, SLICE_GONE, on_gone, k))
 			finish(k);
 		return 0;
 	}
@@ -409,17 +409,17 @@ static int on_work(sd_event_source *source, void *userdata)
  * tear holes into the heap, nor is it moved while it grows. */
 static int on_data(void *userdata, const void *data, size_t len)
 {
-	struct podsrc_kubelet *k = userdata;
+	struct source_kubelet *k = userdata;
 	void *at;
 
 	if (!k->reply) {
-		at = mmap(NULL, PODSRC_KUBELET_REPLY_MAX, PROT_READ | PROT_WRITE,
+		at = mmap(NULL, SOURCE_KUBELET_REPLY_MAX, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (at == MAP_FAILED)
 			return -ENOMEM;
 		k->reply = at;
 	}
-	if (len > PODSRC_KUBELET_REPLY_MAX - k->reply_len)
+	if (len > SOURCE_KUBELET_REPLY_MAX - k->reply_len)
 		return -EMSGSIZE;
 	memcpy(k->reply + k->reply_len, data, len);
 	k->reply_len += len;
@@ -428,19 +428,19 @@ static int on_data(void *userdata, const void *data, size_t len)
 
 static void on_done(void *userdata, const struct fetch_result *result)
 {
-	struct podsrc_kubelet *k = userdata;
-	struct podsrc_kubelet_why why;
+	struct source_kubelet *k = userdata;
+	struct source_kubelet_why why;
 
 	k->call = NULL;
 	if (result->error == 0 && result->status == 200) {
 		take_reply(k);
 		return;
 	}
-	podsrc_kubelet_explain(&k->options, result, &why);
+	source_kubelet_explain(&k->options, result, &why);
 	go_down(k, "%s", why.text);
 }
 
-static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *secrets)
+static int start(struct source_kubelet *k, const struct source_kubelet_secrets *secrets)
 {
 	static const char *const headers[] = {"Accept: application/json", NULL};
 	struct fetch_request request = {
@@ -450,7 +450,7 @@ static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *
 		.server_name = k->options.server_name,
 		.client_pem = secrets->client,
 		.token = secrets->token,
-		.max_bytes = PODSRC_KUBELET_REPLY_MAX,
+		.max_bytes = SOURCE_KUBELET_REPLY_MAX,
 		.timeout_ns = k->options.timeout_ns,
 		.data = on_data,
 		.done = on_done,
@@ -461,20 +461,20 @@ static int start(struct podsrc_kubelet *k, const struct podsrc_kubelet_secrets *
 }
 
 /* Sends the question. What comes of it ends in go_down() or take_reply(). */
-static void query(struct podsrc_kubelet *k)
+static void query(struct source_kubelet *k)
 {
-	struct podsrc_kubelet_secrets secrets;
-	struct podsrc_kubelet_why why;
-	int r = podsrc_kubelet_secrets_read(k->options.token_file, k->options.client_file, &secrets,
+	struct source_kubelet_secrets secrets;
+	struct source_kubelet_why why;
+	int r = source_kubelet_secrets_read(k->options.token_file, k->options.client_file, &secrets,
 					    &why);
 	int start_error = 0;
 
-	podsrc_kubelet_secrets_expiry(&secrets, &k->state.credential);
+	source_kubelet_secrets_expiry(&secrets, &k->state.credential);
 	if (r >= 0 && k->options.ca_file)
-		r = podsrc_kubelet_file("CA", k->options.ca_file, &why);
+		r = source_kubelet_file("CA", k->options.ca_file, &why);
 	if (r >= 0)
 		start_error = start(k, &secrets);
-	podsrc_kubelet_secrets_done(&secrets);
+	source_kubelet_secrets_done(&secrets);
 	if (r < 0)
 		go_down(k, "%s", why.text);
 	else if (start_error < 0)
@@ -484,7 +484,7 @@ static void query(struct podsrc_kubelet *k)
 /* --- the stream --------------------------------------------------------------------------------- */
 
 /* The socket is of no use now. What was known stands until a list says otherwise. */
-static void leave_stream(struct podsrc_kubelet *k, const char *text)
+static void leave_stream(struct source_kubelet *k, const char *text)
 {
 	k->listing = k->streaming = k->comparing = false;
 	end_walk(k);
@@ -503,16 +503,16 @@ static void on_stream_end(void *userdata, const char *text)
 	leave_stream(userdata, text);
 }
 
-static void fail_stream(struct podsrc_kubelet *k, const char *text)
+static void fail_stream(struct source_kubelet *k, const char *text)
 {
-	podsrc_stream_fail(k->stream, text);
+	source_stream_fail(k->stream, text);
 	leave_stream(k, text);
 }
 
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct podsrc_kubelet *k = userdata;
-	char patience[DURATION_SIZE], text[PODSRC_STREAM_TEXT];
+	struct source_kubelet *k = userdata;
+	char patience[DURATION_SIZE], text[SOURCE_STREAM_TEXT];
 
 	if (!k->listing || k->comparing)
 		return 0;
@@ -522,7 +522,7 @@ static int on_patience(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static void take_pod(struct podsrc_kubelet *k, const struct podproto_event *event)
+static void take_pod(struct source_kubelet *k, const struct podproto_event *event)
 {
 	const struct podjson_sink sink = {k, on_pod, on_container, NULL};
 	int r = podproto_read_pod(k->reader, event->pod, event->pod_len, &sink);
@@ -533,17 +533,17 @@ static void take_pod(struct podsrc_kubelet *k, const struct podproto_event *even
 	k->known.now.full |= r == -ENOMEM && k->listing;
 }
 
-static void end_list(struct podsrc_kubelet *k)
+static void end_list(struct source_kubelet *k)
 {
 	sd_event_source_set_enabled(k->patience, SD_EVENT_OFF);
 	/* What comes next is compared with the list. */
-	podsrc_stream_hold(k->stream, true);
+	source_stream_hold(k->stream, true);
 	start_comparing(k);
 }
 
 static void on_message(void *userdata, const void *message, size_t len)
 {
-	struct podsrc_kubelet *k = userdata;
+	struct source_kubelet *k = userdata;
 	struct podproto_event event;
 
 	if (podproto_read_event(k->reader, message, len, &event) < 0)
@@ -558,23 +558,23 @@ static void on_message(void *userdata, const void *message, size_t len)
 		k->counts.skipped += event.type != PODPROTO_SYNCED;
 }
 
-static void query_stream(struct podsrc_kubelet *k)
+static void query_stream(struct source_kubelet *k)
 {
 	k->streaming = false;
 	k->listing = true;
 	k->counts = (struct podjson_counts){};
-	podsrc_known_begin(&k->known);
-	snprintf(k->state.where, sizeof(k->state.where), "%s", podsrc_stream_path(k->stream));
+	source_known_begin(&k->known);
+	snprintf(k->state.where, sizeof(k->state.where), "%s", source_stream_path(k->stream));
 	sd_event_source_set_time_relative(k->patience, k->options.timeout_ns / 1000);
 	sd_event_source_set_enabled(k->patience, SD_EVENT_ONESHOT);
-	if (podsrc_stream_open(k->stream) < 0)
+	if (source_stream_open(k->stream) < 0)
 		fail_stream(k, "cannot ask it");
 }
 
 /* By the socket where that is of use, else by the URL. */
-static void query_best(struct podsrc_kubelet *k)
+static void query_best(struct source_kubelet *k)
 {
-	bool by_stream = k->stream && !k->falling_back && podsrc_stream_is_ready(k->stream);
+	bool by_stream = k->stream && !k->falling_back && source_stream_is_ready(k->stream);
 
 	k->falling_back = false;
 	if (by_stream) {
@@ -582,7 +582,7 @@ static void query_best(struct podsrc_kubelet *k)
 		return;
 	}
 	if (k->stream)
-		podsrc_stream_close(k->stream);
+		source_stream_close(k->stream);
 	k->streaming = false;
 	if (k->url) {
 		snprintf(k->state.where, sizeof(k->state.where), "%.*s", (int)strcspn(k->url, "?"),
@@ -590,16 +590,16 @@ static void query_best(struct podsrc_kubelet *k)
 		query(k);
 		return;
 	}
-	snprintf(k->state.where, sizeof(k->state.where), "%s", podsrc_stream_path(k->stream));
-	go_down(k, "%s", podsrc_stream_trouble(k->stream));
+	snprintf(k->state.where, sizeof(k->state.where), "%s", source_stream_path(k->stream));
+	go_down(k, "%s", source_stream_trouble(k->stream));
 }
 
 /* A socket that came, or came back, is asked at once. */
 static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct podsrc_kubelet *k = userdata;
-	bool better = k->streaming ? podsrc_stream_is_replaced(k->stream)
-				   : podsrc_stream_is_ready(k->stream);
+	struct source_kubelet *k = userdata;
+	bool better = k->streaming ? source_stream_is_replaced(k->stream)
+				   : source_stream_is_ready(k->stream);
 	int r;
 
 	if (better && !is_busy(k)) {
@@ -612,7 +612,7 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct podsrc_kubelet *k = userdata;
+	struct source_kubelet *k = userdata;
 
 	if (is_busy(k))
 		return 0;
@@ -628,7 +628,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 /* --- the source --------------------------------------------------------------------------------- */
 
-void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
+void source_kubelet_refresh(struct source_kubelet *k, const char *pod_uid)
 {
 	struct lookup lookup = {.question = k->questions + 1};
 
@@ -648,7 +648,7 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 			plan(k);
 			return;
 		}
-	if (k->n_lookups == PODSRC_KUBELET_LOOKUPS_MAX) {
+	if (k->n_lookups == SOURCE_KUBELET_LOOKUPS_MAX) {
 		report_done(k, pod_uid, META_SHED);
 		return;
 	}
@@ -657,7 +657,7 @@ void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid)
 	plan(k);
 }
 
-void podsrc_kubelet_hurry(struct podsrc_kubelet *k)
+void source_kubelet_hurry(struct source_kubelet *k)
 {
 	uint64_t soon_ns = k->ended_ns + k->options.gap_ns;
 
@@ -667,7 +667,7 @@ void podsrc_kubelet_hurry(struct podsrc_kubelet *k)
 	plan(k);
 }
 
-void podsrc_kubelet_get_state(struct podsrc_kubelet *k, struct podsrc_state *ret)
+void source_kubelet_get_state(struct source_kubelet *k, struct source_state *ret)
 {
 	*ret = k->state;
 	if (k->streaming)
@@ -682,7 +682,7 @@ static int copy(const char *text, const char **ret)
 	return text && !*ret ? -ENOMEM : 0;
 }
 
-static int take_options(struct podsrc_kubelet *k, const struct podsrc_kubelet_options *options)
+static int take_options(struct source_kubelet *k, const struct source_kubelet_options *options)
 {
 	k->source = options->api_node ? META_API : META_KUBELET;
 	k->known.kubelet = !options->api_node;
@@ -698,17 +698,17 @@ static int take_options(struct podsrc_kubelet *k, const struct podsrc_kubelet_op
 	return 0;
 }
 
-static int take_socket(struct podsrc_kubelet *k, const struct podsrc_kubelet_options *options)
+static int take_socket(struct source_kubelet *k, const struct source_kubelet_options *options)
 {
-	const struct podsrc_stream_sink sink = {k, on_message, on_stream_end};
-	const struct podsrc_stream_options stream = {
+	const struct source_stream_sink sink = {k, on_message, on_stream_end};
+	const struct source_stream_options stream = {
 		.endpoint = options->socket,
 		.search = options->sockets,
 		.timeout_ns = k->options.timeout_ns,
 		.retry_min_ns = options->retry_min_ns ?: RETRY_FIRST_NS,
 		.retry_max_ns = options->retry_max_ns ?: RETRY_LAST_NS,
 	};
-	int r = podsrc_stream_new(k->event, k->fetch, &stream, &sink, &k->stream);
+	int r = source_stream_new(k->event, k->fetch, &stream, &sink, &k->stream);
 
 	if (r >= 0)
 		r = podproto_new(&k->reader);
@@ -724,7 +724,7 @@ static int take_socket(struct podsrc_kubelet *k, const struct podsrc_kubelet_opt
 					  k->look_us / 5, on_look, k);
 }
 
-static int join_loop(struct podsrc_kubelet *k)
+static int join_loop(struct source_kubelet *k)
 {
 	int r = sd_event_add_time(k->event, &k->timer, CLOCK_BOOTTIME, 0, 1000, on_timer, k);
 
@@ -737,14 +737,14 @@ static int join_loop(struct podsrc_kubelet *k)
 	return sd_event_source_set_priority(k->work, SD_EVENT_PRIORITY_IDLE);
 }
 
-int podsrc_kubelet_new(sd_event *event, struct fetch *fetch,
-		       const struct podsrc_kubelet_options *options, const struct podsrc_sink *sink,
-		       struct podsrc_kubelet **ret, struct podsrc_kubelet_why *ret_why)
+int source_kubelet_new(sd_event *event, struct fetch *fetch,
+		       const struct source_kubelet_options *options, const struct source_sink *sink,
+		       struct source_kubelet **ret, struct source_kubelet_why *ret_why)
 {
-	_cleanup_(cleanup_podsrc_kubelet_free) struct podsrc_kubelet *k = NULL;
+	_cleanup_(cleanup_source_kubelet_free) struct source_kubelet *k = NULL;
 	_cleanup_(cleanup_free) char *url = NULL;
 	bool by_socket = options->socket || options->sockets;
-	int r = options->url || !by_socket ? podsrc_kubelet_check(options, &url, ret_why) : 0;
+	int r = options->url || !by_socket ? source_kubelet_check(options, &url, ret_why) : 0;
 
 	if (r < 0)
 		return r;
@@ -754,7 +754,7 @@ int podsrc_kubelet_new(sd_event *event, struct fetch *fetch,
 	k->event = sd_event_ref(event);
 	k->fetch = fetch;
 	k->sink = *sink;
-	k->state.status = PODSRC_STARTING;
+	k->state.status = SOURCE_STARTING;
 	if (url)
 		memcpy(k->state.where, url, strcspn(url, "?"));
 	k->url = TAKE_PTR(url);
@@ -772,7 +772,7 @@ int podsrc_kubelet_new(sd_event *event, struct fetch *fetch,
 	return 0;
 }
 
-struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k)
+struct source_kubelet *source_kubelet_free(struct source_kubelet *k)
 {
 	if (!k)
 		return NULL;
@@ -782,11 +782,11 @@ struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k)
 	sd_event_source_disable_unref(k->timer);
 	sd_event_source_disable_unref(k->work);
 	sd_event_unref(k->event);
-	podsrc_stream_free(k->stream);
+	source_stream_free(k->stream);
 	podproto_free(k->reader);
 	sd_event_source_disable_unref(k->patience);
 	sd_event_source_disable_unref(k->look);
-	podsrc_known_done(&k->known);
+	source_known_done(&k->known);
 	free(k->url);
 	free((char *)k->options.ca_file);
 	free((char *)k->options.server_name);

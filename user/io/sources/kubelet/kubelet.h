@@ -48,18 +48,18 @@
 
 /* Where kubelets have the socket of their pods API, NULL-ended: as they make it, and as KEP-4188
  * names it. */
-extern const char *const podsrc_kubelet_places[];
+extern const char *const source_kubelet_places[];
 
 /* Limit of one answer. */
-#define PODSRC_KUBELET_REPLY_MAX ((size_t)16 << 20)
+#define SOURCE_KUBELET_REPLY_MAX ((size_t)16 << 20)
 
 /* How many pods are known at once, so that their end can be reported, and how many look-ups
  * wait at once: more are shed. */
-#define PODSRC_KUBELET_PODS_MAX	   4096
-#define PODSRC_KUBELET_LOOKUPS_MAX 256
+#define SOURCE_KUBELET_PODS_MAX	   4096
+#define SOURCE_KUBELET_LOOKUPS_MAX 256
 
 /* Strings are copied. Zero stands for the default. */
-struct podsrc_kubelet_options {
+struct source_kubelet_options {
 	/* https://HOST:PORT, to which /pods is added where there is no path; http:// only to
 	 * loopback and without a token. The API server's may have a path before its own. */
 	const char *url;	 /* NULL: only the socket is asked */
@@ -82,32 +82,32 @@ struct podsrc_kubelet_options {
 };
 
 /* A sentence for a person, without a full stop. */
-struct podsrc_kubelet_why {
+struct source_kubelet_why {
 	char text[256];
 };
 
-struct podsrc_kubelet;
+struct source_kubelet;
 
 /* Whether options make sense, without a kubelet: 0; -EINVAL, *ret_why says what does not; -ENOMEM. */
-int podsrc_kubelet_judge(const struct podsrc_kubelet_options *options,
-			 struct podsrc_kubelet_why *ret_why);
+int source_kubelet_judge(const struct source_kubelet_options *options,
+			 struct source_kubelet_why *ret_why);
 
 /* Reads the token and the client certificate of the options: *ret is the one that expires first,
  * and all zero where none can be read or has a date. -errno and *ret_why when one cannot be
  * read. */
-int podsrc_kubelet_credential(const struct podsrc_kubelet_options *options, struct credential *ret,
-			      struct podsrc_kubelet_why *ret_why);
+int source_kubelet_credential(const struct source_kubelet_options *options, struct credential *ret,
+			      struct source_kubelet_why *ret_why);
 
 /*
  * Asks for the first time as soon as the loop turns. fetch outlives it. Whether the options make
  * sense is all that is judged here: -EINVAL, *ret_why says what does not; -ENOMEM.
  */
-int podsrc_kubelet_new(sd_event *event, struct fetch *fetch,
-		       const struct podsrc_kubelet_options *options, const struct podsrc_sink *sink,
-		       struct podsrc_kubelet **ret, struct podsrc_kubelet_why *ret_why);
+int source_kubelet_new(sd_event *event, struct fetch *fetch,
+		       const struct source_kubelet_options *options, const struct source_sink *sink,
+		       struct source_kubelet **ret, struct source_kubelet_why *ret_why);
 /* Look-ups that wait are forgotten, without a word. */
-struct podsrc_kubelet *podsrc_kubelet_free(struct podsrc_kubelet *k);
-DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
+struct source_kubelet *source_kubelet_free(struct source_kubelet *k);
+DEFINE_CLEANUP(struct source_kubelet *, source_kubelet_free);
 
 /*
  * Something about the pod is new (it is unknown, or being stopped): queries soon, once for all that
@@ -115,13 +115,13 @@ DEFINE_CLEANUP(struct podsrc_kubelet *, podsrc_kubelet_free);
  * ever; then done() is called for the uid. Only an answer to a question asked after this call
  * counts. Failed at once while the kubelet is down.
  */
-void podsrc_kubelet_refresh(struct podsrc_kubelet *k, const char *pod_uid);
+void source_kubelet_refresh(struct source_kubelet *k, const char *pod_uid);
 
 /* The next query comes as soon as gap_ns after the last one, if an answer is awaited or the last
  * one failed: however long that took, and however many have failed. For one query: to be called
  * again for the next. */
-void podsrc_kubelet_hurry(struct podsrc_kubelet *k);
+void source_kubelet_hurry(struct source_kubelet *k);
 
-void podsrc_kubelet_get_state(struct podsrc_kubelet *k, struct podsrc_state *ret);
+void source_kubelet_get_state(struct source_kubelet *k, struct source_state *ret);
 
 #endif

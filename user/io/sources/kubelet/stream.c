@@ -20,16 +20,16 @@
 /* A stream that was open for so long was no failure. */
 #define GOOD_NS	 (30 * NS_PER_S)
 
-const char *const podsrc_kubelet_places[] = {
+const char *const source_kubelet_places[] = {
 	"/var/lib/kubelet/pods-api/pods-api.sock",
 	"/var/lib/kubelet/pods/kubelet.sock",
 	NULL,
 };
 
-struct podsrc_stream {
+struct source_stream {
 	sd_event *event;
 	struct fetch *fetch;
-	struct podsrc_stream_sink sink;
+	struct source_stream_sink sink;
 	char endpoint[SOCKET_PATH_MAX]; /* "": searched for */
 	const char *const *search;
 	uint64_t timeout_ns, retry_min_ns, retry_max_ns;
@@ -38,7 +38,7 @@ struct podsrc_stream {
 	struct socket_id socket;
 	struct socket_id opened; /* of the stream */
 	struct socket_id listed; /* of the list before; all zero: of none */
-	char trouble[PODSRC_STREAM_TEXT];
+	char trouble[SOURCE_STREAM_TEXT];
 
 	struct fetch_call *call;
 	uint64_t connection; /* names it: another one after each failure */
@@ -58,7 +58,7 @@ static bool is_same(const struct socket_id *a, const struct socket_id *b)
 	       a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-static void note(struct podsrc_stream *s, const char *text)
+static void note(struct source_stream *s, const char *text)
 {
 	snprintf(s->trouble, sizeof(s->trouble), "%s", text);
 }
@@ -66,7 +66,7 @@ static void note(struct podsrc_stream *s, const char *text)
 /* --- the socket ------------------------------------------------------------------------------- */
 
 /* The first that is there and trusted; -errno of the last that is there, or -ENOENT. */
-static int choose(struct podsrc_stream *s, struct socket_id *ret)
+static int choose(struct source_stream *s, struct socket_id *ret)
 {
 	const char *const own[] = {s->endpoint, NULL};
 	const char *const *places = s->endpoint[0] ? own : s->search;
@@ -88,7 +88,7 @@ static int choose(struct podsrc_stream *s, struct socket_id *ret)
 	return result;
 }
 
-bool podsrc_stream_is_ready(struct podsrc_stream *s)
+bool source_stream_is_ready(struct source_stream *s)
 {
 	struct socket_id found;
 
@@ -100,7 +100,7 @@ bool podsrc_stream_is_ready(struct podsrc_stream *s)
 	return !s->failures || clock_boot_ns() >= s->retry_ns;
 }
 
-bool podsrc_stream_is_replaced(struct podsrc_stream *s)
+bool source_stream_is_replaced(struct source_stream *s)
 {
 	struct socket_id found;
 
@@ -108,19 +108,19 @@ bool podsrc_stream_is_replaced(struct podsrc_stream *s)
 }
 
 /* Whose socket it is was looked at before it was connected to. */
-bool podsrc_stream_has_listed(struct podsrc_stream *s)
+bool source_stream_has_listed(struct source_stream *s)
 {
-	return is_same(&s->opened, &s->listed) && !podsrc_stream_is_replaced(s);
+	return is_same(&s->opened, &s->listed) && !source_stream_is_replaced(s);
 }
 
-void podsrc_stream_set_listed(struct podsrc_stream *s, bool listed)
+void source_stream_set_listed(struct source_stream *s, bool listed)
 {
 	s->listed = listed ? s->opened : (struct socket_id){};
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static void wake(struct podsrc_stream *s)
+static void wake(struct source_stream *s)
 {
 	bool more = s->call && !s->held && s->at < s->bytes.len;
 
@@ -128,7 +128,7 @@ static void wake(struct podsrc_stream *s)
 }
 
 /* Forgets what was read. */
-static void consume(struct podsrc_stream *s)
+static void consume(struct source_stream *s)
 {
 	size_t left = s->bytes.len - s->at;
 
@@ -145,9 +145,9 @@ static void consume(struct podsrc_stream *s)
 
 static int on_data(void *userdata, const void *data, size_t len)
 {
-	struct podsrc_stream *s = userdata;
+	struct source_stream *s = userdata;
 
-	if (len > PODSRC_STREAM_BACKLOG_MAX - (s->bytes.len - s->at))
+	if (len > SOURCE_STREAM_BACKLOG_MAX - (s->bytes.len - s->at))
 		return -EMSGSIZE;
 	buf_add(&s->bytes, data, len);
 	wake(s);
@@ -156,7 +156,7 @@ static int on_data(void *userdata, const void *data, size_t len)
 
 /* Reads one message: how many bytes it took, 0 while it is not whole, or -errno when what came is
  * no stream of messages. The sink may close the stream. */
-static ssize_t read_message(struct podsrc_stream *s)
+static ssize_t read_message(struct source_stream *s)
 {
 	const void *message;
 	size_t len, consumed;
@@ -173,7 +173,7 @@ static ssize_t read_message(struct podsrc_stream *s)
 
 static int on_slice(sd_event_source *source, void *userdata)
 {
-	struct podsrc_stream *s = userdata;
+	struct source_stream *s = userdata;
 	uint64_t until_ns = clock_monotonic_ns() + SLICE_NS;
 	ssize_t n;
 
@@ -184,7 +184,7 @@ static int on_slice(sd_event_source *source, void *userdata)
 	if (!s->call)
 		return 0;
 	if (n < 0) {
-		podsrc_stream_fail(s, n == -EMSGSIZE ? "a message is too long"
+		source_stream_fail(s, n == -EMSGSIZE ? "a message is too long"
 						     : "what it sends is no message of gRPC");
 		s->sink.ended(s->sink.userdata, s->trouble);
 		return 0;
@@ -197,7 +197,7 @@ static int on_slice(sd_event_source *source, void *userdata)
 
 /* --- the request ------------------------------------------------------------------------------ */
 
-void podsrc_stream_close(struct podsrc_stream *s)
+void source_stream_close(struct source_stream *s)
 {
 	s->call = fetch_cancel(s->call);
 	s->held = false;
@@ -206,14 +206,14 @@ void podsrc_stream_close(struct podsrc_stream *s)
 	wake(s);
 }
 
-void podsrc_stream_fail(struct podsrc_stream *s, const char *text)
+void source_stream_fail(struct source_stream *s, const char *text)
 {
 	uint64_t now_ns = clock_boot_ns();
 
 	note(s, text);
 	if (s->call && now_ns - s->opened_ns >= GOOD_NS)
 		s->failures = 0;
-	podsrc_stream_close(s);
+	source_stream_close(s);
 	s->connection++;
 	s->failed = s->opened;
 	s->retry_ns = now_ns + backoff_ns(s->retry_min_ns, s->retry_max_ns, s->failures++);
@@ -235,21 +235,21 @@ static const char *judge(const struct fetch_result *result)
 
 static void on_end(void *userdata, const struct fetch_result *result)
 {
-	struct podsrc_stream *s = userdata;
+	struct source_stream *s = userdata;
 	bool unimplemented = result->error == 0 && result->grpc_status == GRPC_UNIMPLEMENTED;
 	uint64_t opened_ns = s->opened_ns, now_ns = clock_boot_ns();
 
 	s->call = NULL;
 	if (now_ns - opened_ns >= GOOD_NS)
 		s->failures = 0;
-	podsrc_stream_fail(s, judge(result));
+	source_stream_fail(s, judge(result));
 	/* Nothing but another kubelet changes that. */
 	if (unimplemented)
 		s->retry_ns = now_ns + s->retry_max_ns;
 	s->sink.ended(s->sink.userdata, s->trouble);
 }
 
-int podsrc_stream_open(struct podsrc_stream *s)
+int source_stream_open(struct source_stream *s)
 {
 	static const char *const headers[] = {"Content-Type: application/grpc", "TE: trailers",
 					      "Host: localhost", NULL};
@@ -270,7 +270,7 @@ int podsrc_stream_open(struct podsrc_stream *s)
 		.userdata = s,
 	};
 
-	podsrc_stream_close(s);
+	source_stream_close(s);
 	s->opened_ns = clock_boot_ns();
 	s->opened = s->socket;
 	snprintf(url, sizeof(url), "http://kubelet-%llu%s", (unsigned long long)s->connection,
@@ -278,27 +278,27 @@ int podsrc_stream_open(struct podsrc_stream *s)
 	return fetch_start(s->fetch, &request, &s->call);
 }
 
-void podsrc_stream_hold(struct podsrc_stream *s, bool hold)
+void source_stream_hold(struct source_stream *s, bool hold)
 {
 	s->held = hold;
 	wake(s);
 }
 
-const char *podsrc_stream_path(const struct podsrc_stream *s)
+const char *source_stream_path(const struct source_stream *s)
 {
 	return s->path;
 }
 
-const char *podsrc_stream_trouble(const struct podsrc_stream *s)
+const char *source_stream_trouble(const struct source_stream *s)
 {
 	return s->trouble;
 }
 
-int podsrc_stream_new(sd_event *event, struct fetch *fetch,
-		      const struct podsrc_stream_options *options,
-		      const struct podsrc_stream_sink *sink, struct podsrc_stream **ret)
+int source_stream_new(sd_event *event, struct fetch *fetch,
+		      const struct source_stream_options *options,
+		      const struct source_stream_sink *sink, struct source_stream **ret)
 {
-	struct podsrc_stream *s = calloc(1, sizeof(*s));
+	struct source_stream *s = calloc(1, sizeof(*s));
 	int r = s ? 0 : -ENOMEM;
 
 	if (r == 0 && options->endpoint)
@@ -308,7 +308,7 @@ int podsrc_stream_new(sd_event *event, struct fetch *fetch,
 	if (r >= 0)
 		r = sd_event_source_set_priority(s->slice, SD_EVENT_PRIORITY_IDLE);
 	if (r < 0) {
-		podsrc_stream_free(s);
+		source_stream_free(s);
 		return r;
 	}
 	sd_event_source_set_enabled(s->slice, SD_EVENT_OFF);
@@ -320,12 +320,12 @@ int podsrc_stream_new(sd_event *event, struct fetch *fetch,
 	s->retry_min_ns = options->retry_min_ns;
 	s->retry_max_ns = options->retry_max_ns;
 	s->connection = clock_boot_ns();
-	s->bytes.limit = 2 * PODSRC_STREAM_BACKLOG_MAX + 1;
+	s->bytes.limit = 2 * SOURCE_STREAM_BACKLOG_MAX + 1;
 	*ret = s;
 	return 0;
 }
 
-struct podsrc_stream *podsrc_stream_free(struct podsrc_stream *s)
+struct source_stream *source_stream_free(struct source_stream *s)
 {
 	if (!s)
 		return NULL;

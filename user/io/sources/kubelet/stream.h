@@ -19,11 +19,11 @@
 #include "io/files/socket.h"
 
 /* Bytes of messages that wait to be read: a whole first list may come at once. */
-#define PODSRC_STREAM_BACKLOG_MAX ((size_t)16 << 20)
+#define SOURCE_STREAM_BACKLOG_MAX ((size_t)16 << 20)
 
-#define PODSRC_STREAM_TEXT 160
+#define SOURCE_STREAM_TEXT 160
 
-struct podsrc_stream_sink {
+struct source_stream_sink {
 	void *userdata;
 	/* A message, which is valid during the call. May hold or close the stream. */
 	void (*message)(void *userdata, const void *message, size_t len);
@@ -31,10 +31,10 @@ struct podsrc_stream_sink {
 	void (*ended)(void *userdata, const char *text);
 };
 
-struct podsrc_stream;
+struct source_stream;
 
 /* Copied, except search. */
-struct podsrc_stream_options {
+struct source_stream_options {
 	const char *endpoint;	   /* NULL: searched for */
 	const char *const *search; /* NULL-ended */
 	uint64_t timeout_ns;	   /* to connect */
@@ -42,32 +42,32 @@ struct podsrc_stream_options {
 };
 
 /* -EINVAL for an endpoint that is no socket's path; -ENOMEM. fetch outlives it. */
-int podsrc_stream_new(sd_event *event, struct fetch *fetch,
-		      const struct podsrc_stream_options *options,
-		      const struct podsrc_stream_sink *sink, struct podsrc_stream **ret);
-struct podsrc_stream *podsrc_stream_free(struct podsrc_stream *stream);
+int source_stream_new(sd_event *event, struct fetch *fetch,
+		      const struct source_stream_options *options,
+		      const struct source_stream_sink *sink, struct source_stream **ret);
+struct source_stream *source_stream_free(struct source_stream *stream);
 
 /* Whether it is worth opening now: a trusted socket is there, and it is no more too soon after a
  * failure, or it is another socket. */
-bool podsrc_stream_is_ready(struct podsrc_stream *stream);
+bool source_stream_is_ready(struct source_stream *stream);
 /* Whether there is another socket now than the one that the open stream came from. */
-bool podsrc_stream_is_replaced(struct podsrc_stream *stream);
+bool source_stream_is_replaced(struct source_stream *stream);
 /* Whether the list before came whole from the socket of the open stream: a kubelet that starts makes
  * another socket (CreateListener() in cri-client/pkg/util), so one process made both lists. */
-bool podsrc_stream_has_listed(struct podsrc_stream *stream);
-void podsrc_stream_set_listed(struct podsrc_stream *stream, bool listed);
+bool source_stream_has_listed(struct source_stream *stream);
+void source_stream_set_listed(struct source_stream *stream, bool listed);
 /* Requests the stream of the socket that was found ready; one that is open is closed. -errno. */
-int podsrc_stream_open(struct podsrc_stream *stream);
-void podsrc_stream_close(struct podsrc_stream *stream);
+int source_stream_open(struct source_stream *stream);
+void source_stream_close(struct source_stream *stream);
 /* Held, no message comes. */
-void podsrc_stream_hold(struct podsrc_stream *stream, bool hold);
+void source_stream_hold(struct source_stream *stream, bool hold);
 
 /* Closes it because what it answers is of no use, or does not come; it is not ready for a while. */
-void podsrc_stream_fail(struct podsrc_stream *stream, const char *text);
+void source_stream_fail(struct source_stream *stream, const char *text);
 
 /* The path of the last socket found; "" when none was. */
-const char *podsrc_stream_path(const struct podsrc_stream *stream);
+const char *source_stream_path(const struct source_stream *stream);
 /* What was wrong last, one line for people. */
-const char *podsrc_stream_trouble(const struct podsrc_stream *stream);
+const char *source_stream_trouble(const struct source_stream *stream);
 
 #endif

@@ -18,36 +18,36 @@
 #define PODS_MAX       16384
 #define CONTAINERS_MAX 32768
 
-struct podsrc_logs {
-	struct podsrc_logs_table pods, containers;
+struct source_logs {
+	struct source_logs_table pods, containers;
 	uint64_t lookups[META_RESULT_COUNT];
 	char dir[];
 };
 
-int podsrc_logs_new(const char *dir, struct podsrc_logs **ret)
+int source_logs_new(const char *dir, struct source_logs **ret)
 {
-	struct podsrc_logs *src = calloc(1, sizeof(*src) + strlen(dir) + 1);
+	struct source_logs *src = calloc(1, sizeof(*src) + strlen(dir) + 1);
 
 	if (!src)
 		return -ENOMEM;
 	strcpy(src->dir, dir);
 	src->pods.subdir = "pods";
-	src->pods.parse = podsrc_logs_parse_pod;
+	src->pods.parse = source_logs_parse_pod;
 	src->pods.type = S_IFDIR;
 	src->pods.max = PODS_MAX;
 	src->containers.subdir = "containers";
-	src->containers.parse = podsrc_logs_parse_container;
+	src->containers.parse = source_logs_parse_container;
 	src->containers.type = S_IFLNK;
 	src->containers.max = CONTAINERS_MAX;
 	*ret = src;
 	return 0;
 }
 
-struct podsrc_logs *podsrc_logs_free(struct podsrc_logs *src)
+struct source_logs *source_logs_free(struct source_logs *src)
 {
 	if (src) {
-		podsrc_logs_table_clear(&src->pods);
-		podsrc_logs_table_clear(&src->containers);
+		source_logs_table_clear(&src->pods);
+		source_logs_table_clear(&src->containers);
 	}
 	free(src);
 	return NULL;
@@ -65,8 +65,8 @@ static void copy(char *ret, size_t size, const char *at, size_t len)
 
 /* The directory of the pod that a link in the directory links points into: the third component from
  * the end of its target. False when it is not named as one. */
-static bool link_pod(int links, const struct podsrc_logs_entry *link, char ret[static NAME_MAX + 1],
-		     struct podsrc_logs_name *ret_name)
+static bool link_pod(int links, const struct source_logs_entry *link, char ret[static NAME_MAX + 1],
+		     struct source_logs_name *ret_name)
 {
 	char target[PATH_MAX], *at;
 	ssize_t n = readlinkat(links, link->text, target, sizeof(target) - 1);
@@ -85,23 +85,23 @@ static bool link_pod(int links, const struct podsrc_logs_entry *link, char ret[s
 	if (strlen(at) > NAME_MAX)
 		return false;
 	strcpy(ret, at);
-	return podsrc_logs_parse_pod(ret, ret_name);
+	return source_logs_parse_pod(ret, ret_name);
 }
 
-static bool same_pod(const struct podsrc_logs_name *a, const struct podsrc_logs_name *b)
+static bool same_pod(const struct source_logs_name *a, const struct source_logs_name *b)
 {
 	return same(a->namespace_, a->namespace_len, b->namespace_, b->namespace_len) &&
 	       same(a->pod, a->pod_len, b->pod, b->pod_len);
 }
 
-static void take_pod(struct obs_names *names, const struct podsrc_logs_name *pod)
+static void take_pod(struct obs_names *names, const struct source_logs_name *pod)
 {
 	copy(names->namespace_, sizeof(names->namespace_), pod->namespace_, pod->namespace_len);
 	copy(names->pod, sizeof(names->pod), pod->pod, pod->pod_len);
 	names->found = true;
 }
 
-static void take_container(struct obs_names *names, const struct podsrc_logs_name *container)
+static void take_container(struct obs_names *names, const struct source_logs_name *container)
 {
 	copy(names->container, sizeof(names->container), container->container,
 	     container->container_len);
@@ -109,40 +109,40 @@ static void take_container(struct obs_names *names, const struct podsrc_logs_nam
 
 /* Out of the tables as they are. A link alone names no pod: a second name for the uid would not
  * show without reading every other link, too. */
-static void look_up(const struct podsrc_logs *src, int links, const char *pod_uid,
+static void look_up(const struct source_logs *src, int links, const char *pod_uid,
 		    const char *container_id, struct obs_names *ret)
 {
-	const struct podsrc_logs_entry *pod, *container;
-	struct podsrc_logs_name target;
+	const struct source_logs_entry *pod, *container;
+	struct source_logs_name target;
 	char text[NAME_MAX + 1];
 	bool several;
 
-	pod = podsrc_logs_table_find(&src->pods, pod_uid, &several);
+	pod = source_logs_table_find(&src->pods, pod_uid, &several);
 	if (!pod)
 		return;
 	take_pod(ret, &pod->name);
-	container = podsrc_logs_table_find(&src->containers, container_id, &several);
+	container = source_logs_table_find(&src->containers, container_id, &several);
 	if (container && link_pod(links, container, text, &target) &&
 	    same(target.key, target.key_len, pod_uid, strlen(pod_uid)) &&
 	    same_pod(&target, &container->name) && same_pod(&target, &pod->name))
 		take_container(ret, &container->name);
 }
 
-static int open_table(int root, const struct podsrc_logs_table *t)
+static int open_table(int root, const struct source_logs_table *t)
 {
 	return root < 0 ? root : fd_open_dir(root, t->subdir);
 }
 
 /* *ret_links: the directory of links, which the caller closes; negative where it is not there. */
-static int refresh(struct podsrc_logs *src, int *ret_links)
+static int refresh(struct source_logs *src, int *ret_links)
 {
 	_cleanup_(cleanup_close) int fd = open(src->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int root = fd < 0 ? -errno : fd, r;
 	_cleanup_(cleanup_close) int pods = open_table(root, &src->pods);
 
 	*ret_links = open_table(root, &src->containers);
-	r = podsrc_logs_table_refresh(&src->pods, pods);
-	return r < 0 ? r : podsrc_logs_table_refresh(&src->containers, *ret_links);
+	r = source_logs_table_refresh(&src->pods, pods);
+	return r < 0 ? r : source_logs_table_refresh(&src->containers, *ret_links);
 }
 
 /* What the caller says of its question stays. */
@@ -154,7 +154,7 @@ static void begin_names(struct obs_names *ret, const char *pod_uid, size_t uid_l
 	copy(ret->container_id, sizeof(ret->container_id), container_id, id_len);
 }
 
-static enum meta_result find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
+static enum meta_result find(struct source_logs *src, const char *pod_uid, const char *container_id,
 			     struct obs_names *ret)
 {
 	_cleanup_(cleanup_close) int links = -1;
@@ -170,19 +170,19 @@ static enum meta_result find(struct podsrc_logs *src, const char *pod_uid, const
 	return src->pods.overflow ? META_FAILED : META_ABSENT;
 }
 
-void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
+void source_logs_find(struct source_logs *src, const char *pod_uid, const char *container_id,
 		      struct obs_names *ret)
 {
 	begin_names(ret, pod_uid, strlen(pod_uid), container_id, strlen(container_id));
 	src->lookups[find(src, pod_uid, container_id, ret)]++;
 }
 
-static void each_container(struct podsrc_logs *src, int links, podsrc_logs_fn fn, void *userdata)
+static void each_container(struct source_logs *src, int links, source_logs_fn fn, void *userdata)
 {
 	for (size_t i = 0; i < src->containers.n; i++) {
-		const struct podsrc_logs_entry *e = src->containers.list + i;
+		const struct source_logs_entry *e = src->containers.list + i;
 		struct obs_names names = {};
-		struct podsrc_logs_name target;
+		struct source_logs_name target;
 		char text[NAME_MAX + 1];
 
 		if (!link_pod(links, e, text, &target))
@@ -194,7 +194,7 @@ static void each_container(struct podsrc_logs *src, int links, podsrc_logs_fn fn
 	}
 }
 
-int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
+int source_logs_each(struct source_logs *src, source_logs_fn fn, void *userdata)
 {
 	_cleanup_(cleanup_close) int links = -1;
 	int r = refresh(src, &links);
@@ -202,7 +202,7 @@ int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < src->pods.n; i++) {
-		const struct podsrc_logs_name *name = &src->pods.list[i].name;
+		const struct source_logs_name *name = &src->pods.list[i].name;
 		struct obs_names names = {};
 
 		begin_names(&names, name->key, name->key_len, "", 0);
@@ -215,7 +215,7 @@ int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata)
 }
 
 /* NULL where nothing is wrong. */
-static const char *trouble(const struct podsrc_logs_table *t, char ret[static 160])
+static const char *trouble(const struct source_logs_table *t, char ret[static 160])
 {
 	if (t->overflow)
 		snprintf(ret, 160, "%s/ holds too much: no name in it counts", t->subdir);
@@ -228,12 +228,12 @@ static const char *trouble(const struct podsrc_logs_table *t, char ret[static 16
 	return ret;
 }
 
-void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret)
+void source_logs_get_state(struct source_logs *src, struct source_state *ret)
 {
 	_cleanup_(cleanup_close) int links = -1;
 	int r = refresh(src, &links);
 
-	*ret = (struct podsrc_state){.status = PODSRC_DOWN};
+	*ret = (struct source_state){.status = SOURCE_DOWN};
 	snprintf(ret->where, sizeof(ret->where), "%s", src->dir);
 	memcpy(ret->lookups, src->lookups, sizeof(ret->lookups));
 	if (r < 0) {
@@ -243,10 +243,10 @@ void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret)
 	if (trouble(&src->pods, ret->text) || trouble(&src->containers, ret->text))
 		return;
 	if (src->pods.error < 0) {
-		ret->status = PODSRC_OFF;
+		ret->status = SOURCE_OFF;
 		return;
 	}
-	ret->status = PODSRC_UP;
+	ret->status = SOURCE_UP;
 	snprintf(ret->text, sizeof(ret->text), "%zu pods and %zu containers are named", src->pods.n,
 		 src->containers.n);
 }
@@ -345,7 +345,7 @@ static bool split(const char *name, size_t len, const char *ret_at[static 3],
 	return true;
 }
 
-bool podsrc_logs_parse_pod(const char *name, struct podsrc_logs_name *ret)
+bool source_logs_parse_pod(const char *name, struct source_logs_name *ret)
 {
 	const char *at[3];
 	size_t len[3];
@@ -354,7 +354,7 @@ bool podsrc_logs_parse_pod(const char *name, struct podsrc_logs_name *ret)
 		return false;
 	if (!is_label(at[0], len[0]) || !is_subdomain(at[1], len[1]) || !is_uid(at[2], len[2]))
 		return false;
-	*ret = (struct podsrc_logs_name){
+	*ret = (struct source_logs_name){
 		.namespace_ = at[0],
 		.namespace_len = len[0],
 		.pod = at[1],
@@ -365,7 +365,7 @@ bool podsrc_logs_parse_pod(const char *name, struct podsrc_logs_name *ret)
 	return true;
 }
 
-bool podsrc_logs_parse_container(const char *name, struct podsrc_logs_name *ret)
+bool source_logs_parse_container(const char *name, struct source_logs_name *ret)
 {
 	size_t total = strlen(name), len[3], tail = ID_LEN + 1;
 	const char *at[3];
@@ -378,7 +378,7 @@ bool podsrc_logs_parse_container(const char *name, struct podsrc_logs_name *ret)
 	len[2] -= tail;
 	if (!is_subdomain(at[0], len[0]) || !is_label(at[1], len[1]) || !is_label(at[2], len[2]))
 		return false;
-	*ret = (struct podsrc_logs_name){
+	*ret = (struct source_logs_name){
 		.namespace_ = at[1],
 		.namespace_len = len[1],
 		.pod = at[0],

@@ -22,36 +22,36 @@
 #include "core/facts/observation.h"
 #include "io/sources/source.h"
 
-struct podsrc_logs;
+struct source_logs;
 
 /* Parts of a directory's or file's name; they point into it. */
-struct podsrc_logs_name {
+struct source_logs_name {
 	const char *namespace_, *pod, *container, *key; /* key: the uid, the container id */
 	size_t namespace_len, pod_len, container_len, key_len;
 };
 
 /* "<namespace>_<pod>_<uid>"; false for anything else. */
-bool podsrc_logs_parse_pod(const char *name, struct podsrc_logs_name *ret);
+bool source_logs_parse_pod(const char *name, struct source_logs_name *ret);
 
 /* "<pod>_<namespace>_<container>-<64 hex>.log"; false for anything else. */
-bool podsrc_logs_parse_container(const char *name, struct podsrc_logs_name *ret);
+bool source_logs_parse_container(const char *name, struct source_logs_name *ret);
 
 /* dir holds pods/ and containers/ (usually /var/log); neither need exist now or ever. */
-int podsrc_logs_new(const char *dir, struct podsrc_logs **ret);
-struct podsrc_logs *podsrc_logs_free(struct podsrc_logs *src);
+int source_logs_new(const char *dir, struct source_logs **ret);
+struct source_logs *source_logs_free(struct source_logs *src);
 
-typedef void (*podsrc_logs_fn)(void *userdata, const struct obs_names *names);
+typedef void (*source_logs_fn)(void *userdata, const struct obs_names *names);
 
 /* Every pod and every container that is named there now. 0 or -ENOMEM. */
-int podsrc_logs_each(struct podsrc_logs *src, podsrc_logs_fn fn, void *userdata);
+int source_logs_each(struct source_logs *src, source_logs_fn fn, void *userdata);
 
 /* Names for a pod's uid and (unless "") a container's id, which *ret repeats; ret->found says
  * whether the pod is named. ret->id and ret->more are the caller's and stay. Reads the directories
  * only when they changed since the last time; where that takes long, somewhat later. */
-void podsrc_logs_find(struct podsrc_logs *src, const char *pod_uid, const char *container_id,
+void source_logs_find(struct source_logs *src, const char *pod_uid, const char *container_id,
 		      struct obs_names *ret);
 
-/* How it fares; reads what changed. PODSRC_OFF where there is no pods/. */
-void podsrc_logs_get_state(struct podsrc_logs *src, struct podsrc_state *ret);
+/* How it fares; reads what changed. SOURCE_OFF where there is no pods/. */
+void source_logs_get_state(struct source_logs *src, struct source_state *ret);
 
 #endif

@@ -25,7 +25,7 @@
 #define SLOW_PART  8
 #define SLOW_BURST 100000000ll
 
-void podsrc_logs_table_clear(struct podsrc_logs_table *t)
+void source_logs_table_clear(struct source_logs_table *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		free(t->list[i].text);
@@ -38,7 +38,7 @@ void podsrc_logs_table_clear(struct podsrc_logs_table *t)
 
 static int by_key(const void *a, const void *b)
 {
-	const struct podsrc_logs_entry *x = a, *y = b;
+	const struct source_logs_entry *x = a, *y = b;
 	size_t len = x->name.key_len < y->name.key_len ? x->name.key_len : y->name.key_len;
 	int r = memcmp(x->name.key, y->name.key, len);
 
@@ -49,10 +49,10 @@ static int by_key(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static int add(struct podsrc_logs_table *t, const char *text)
+static int add(struct source_logs_table *t, const char *text)
 {
-	struct podsrc_logs_name name;
-	struct podsrc_logs_entry *list;
+	struct source_logs_name name;
+	struct source_logs_entry *list;
 	char *copy;
 
 	if (!t->parse(text, &name))
@@ -74,7 +74,7 @@ static int add(struct podsrc_logs_table *t, const char *text)
 	if (!copy)
 		return -ENOMEM;
 	t->parse(copy, &name);
-	t->list[t->n++] = (struct podsrc_logs_entry){copy, name};
+	t->list[t->n++] = (struct source_logs_entry){copy, name};
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static bool is_type(int dirfd_, const struct dirent *entry, mode_t type)
 	       (st.st_mode & S_IFMT) == type;
 }
 
-static int read_names(struct podsrc_logs_table *t, DIR *dir)
+static int read_names(struct source_logs_table *t, DIR *dir)
 {
 	struct dirent *entry;
 	size_t seen = 0;
@@ -101,7 +101,7 @@ static int read_names(struct podsrc_logs_table *t, DIR *dir)
 			r = add(t, entry->d_name);
 	}
 	if (t->overflow) {
-		podsrc_logs_table_clear(t);
+		source_logs_table_clear(t);
 		t->overflow = true;
 	}
 	if (t->n)
@@ -115,7 +115,7 @@ static int64_t to_ns(struct timespec at)
 }
 
 /* Whether what is kept is good enough, although the directory may have changed. */
-static bool must_wait(struct podsrc_logs_table *t)
+static bool must_wait(struct source_logs_table *t)
 {
 	uint64_t now = clock_boot_ns();
 
@@ -126,13 +126,13 @@ static bool must_wait(struct podsrc_logs_table *t)
 	return t->credit_ns <= 0;
 }
 
-static int read_again(struct podsrc_logs_table *t, DIR *dir, int64_t stamp_ns)
+static int read_again(struct source_logs_table *t, DIR *dir, int64_t stamp_ns)
 {
 	uint64_t began_ns = clock_thread_ns();
 	int64_t now = (int64_t)clock_wall_ns(), cost;
 	int r;
 
-	podsrc_logs_table_clear(t);
+	source_logs_table_clear(t);
 	r = read_names(t, dir);
 	if (r >= 0 && now - stamp_ns > STAMP_GRAIN_NS)
 		t->stamp_ns = stamp_ns;
@@ -142,7 +142,7 @@ static int read_again(struct podsrc_logs_table *t, DIR *dir, int64_t stamp_ns)
 	return r;
 }
 
-int podsrc_logs_table_refresh(struct podsrc_logs_table *t, int dir)
+int source_logs_table_refresh(struct source_logs_table *t, int dir)
 {
 	_cleanup_(cleanup_closedir) DIR *names = NULL;
 	struct stat st;
@@ -155,22 +155,22 @@ int podsrc_logs_table_refresh(struct podsrc_logs_table *t, int dir)
 	if (t->error == 0)
 		t->error = fd_opendir(dir, ".", &names);
 	if (t->error < 0) {
-		podsrc_logs_table_clear(t);
+		source_logs_table_clear(t);
 		return 0;
 	}
 	return read_again(t, names, to_ns(st.st_mtim));
 }
 
-static bool has_key(const struct podsrc_logs_entry *entry, const char *key, size_t len)
+static bool has_key(const struct source_logs_entry *entry, const char *key, size_t len)
 {
 	return entry->name.key_len == len && memcmp(entry->name.key, key, len) == 0;
 }
 
-const struct podsrc_logs_entry *podsrc_logs_table_find(const struct podsrc_logs_table *t,
+const struct source_logs_entry *source_logs_table_find(const struct source_logs_table *t,
 						       const char *key, bool *ret_several)
 {
 	size_t low = 0, high = t->n, len = strlen(key);
-	struct podsrc_logs_entry want = {.text = (char[]){""},
+	struct source_logs_entry want = {.text = (char[]){""},
 					 .name = {.key = key, .key_len = len}};
 
 	*ret_several = false;

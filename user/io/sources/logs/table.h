@@ -13,19 +13,19 @@
 
 #include "io/sources/logs/logs.h"
 
-typedef bool (*podsrc_logs_parse_fn)(const char *name, struct podsrc_logs_name *ret);
+typedef bool (*source_logs_parse_fn)(const char *name, struct source_logs_name *ret);
 
-struct podsrc_logs_entry {
+struct source_logs_entry {
 	char *text; /* owned; name points into it */
-	struct podsrc_logs_name name;
+	struct source_logs_name name;
 };
 
-struct podsrc_logs_table {
+struct source_logs_table {
 	const char *subdir;
-	podsrc_logs_parse_fn parse;
+	source_logs_parse_fn parse;
 	mode_t type; /* of an entry that counts */
 	size_t max;
-	struct podsrc_logs_entry *list; /* sorted by key, then by text */
+	struct source_logs_entry *list; /* sorted by key, then by text */
 	size_t n, room;
 	int error;	      /* of the last attempt to open the directory */
 	bool overflow;	      /* it holds too much: list is empty */
@@ -34,14 +34,14 @@ struct podsrc_logs_table {
 	uint64_t credited_ns; /* CLOCK_BOOTTIME: when that was so much */
 };
 
-void podsrc_logs_table_clear(struct podsrc_logs_table *t);
+void source_logs_table_clear(struct source_logs_table *t);
 
 /* dir: the open directory, or -errno where it could not be opened; then it holds no names. 0 or
  * -ENOMEM. */
-int podsrc_logs_table_refresh(struct podsrc_logs_table *t, int dir);
+int source_logs_table_refresh(struct source_logs_table *t, int dir);
 
 /* The one entry for a key: NULL when there is none, or several (then *ret_several). */
-const struct podsrc_logs_entry *podsrc_logs_table_find(const struct podsrc_logs_table *t,
+const struct source_logs_entry *source_logs_table_find(const struct source_logs_table *t,
 						       const char *key, bool *ret_several);
 
 #endif

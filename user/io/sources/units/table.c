@@ -69,7 +69,7 @@ static bool make_room(struct unit_table *t)
 	struct unit *oldest = NULL, **list;
 	size_t room = t->room ? t->room * 2 : 64;
 
-	if (t->n >= PODSRC_UNITS_FOLLOWED_MAX) {
+	if (t->n >= SOURCE_UNITS_FOLLOWED_MAX) {
 		for (size_t i = 0; i < t->n; i++)
 			if (!t->list[i]->finds && !t->list[i]->pinned &&
 			    (!oldest || t->list[i]->used < oldest->used))

@@ -34,8 +34,8 @@
 
 #define PRIVATE_SOCKET "/run/systemd/private"
 
-struct podsrc_units {
-	struct podsrc_sink sink;
+struct source_units {
+	struct source_sink sink;
 	uint64_t timeout_ns;
 	char *address; /* a path; NULL: by the rule */
 
@@ -139,7 +139,7 @@ static int units_read_facts(sd_bus_message *m, struct unitfacts *ret)
 /* --- the timer and the text ------------------------------------------------------------------- */
 
 /* Sets the timer for what comes next. */
-static void arm(struct podsrc_units *u)
+static void arm(struct source_units *u)
 {
 	const struct unit *oldest = TAILQ_FIRST(&u->table.asked);
 	uint64_t at_ns = 0;
@@ -155,13 +155,13 @@ static void arm(struct podsrc_units *u)
 
 /* --- the end of look-ups ------------------------------------------------------------------------ */
 
-static void report_done(struct podsrc_units *u, const char *cgroup, enum meta_result result)
+static void report_done(struct source_units *u, const char *cgroup, enum meta_result result)
 {
 	u->lookups[result]++;
 	u->sink.done(u->sink.userdata, META_SYSTEMD, cgroup, result);
 }
 
-static void end_finds(struct podsrc_units *u, struct unit *unit, enum meta_result result)
+static void end_finds(struct source_units *u, struct unit *unit, enum meta_result result)
 {
 	unsigned int n = unit->finds;
 
@@ -179,7 +179,7 @@ static bool same(const struct unit_report *a, const struct unit_report *b)
 	       a->stop_signal == b->stop_signal && a->grace_ns == b->grace_ns;
 }
 
-static void report_container(struct podsrc_units *u, struct unit *unit,
+static void report_container(struct source_units *u, struct unit *unit,
 			     const struct meta_container *container)
 {
 	struct unit_report now = {container->known, container->main_pid, container->stop_signal,
@@ -195,7 +195,7 @@ static void report_container(struct podsrc_units *u, struct unit *unit,
 }
 
 /* unit may be gone afterwards. */
-static void end(struct podsrc_units *u, struct unit *unit, enum meta_result result)
+static void end(struct source_units *u, struct unit *unit, enum meta_result result)
 {
 	end_finds(u, unit, result);
 	if (result != META_FOUND && !unit->in)
@@ -203,7 +203,7 @@ static void end(struct podsrc_units *u, struct unit *unit, enum meta_result resu
 }
 
 /* The answer about a service: what facts say, or result where there are none. */
-static void answer(struct podsrc_units *u, struct unit *unit, enum meta_result result,
+static void answer(struct source_units *u, struct unit *unit, enum meta_result result,
 		   const struct unitfacts *facts)
 {
 	struct meta_container container;
@@ -224,7 +224,7 @@ static void answer(struct podsrc_units *u, struct unit *unit, enum meta_result r
 }
 
 /* Nothing is under way any more. */
-static void recall_all(struct podsrc_units *u)
+static void recall_all(struct source_units *u)
 {
 	for (size_t i = 0; i < u->table.n; i++) {
 		struct unit *unit = u->table.list[i];
@@ -241,7 +241,7 @@ static void recall_all(struct podsrc_units *u)
 }
 
 /* All look-ups that wait have failed. */
-static void fail_all(struct podsrc_units *u)
+static void fail_all(struct source_units *u)
 {
 	/* The list may change while the sink is called. */
 	while (!u->conn.bus && !TAILQ_EMPTY(&u->table.wanted)) {
@@ -255,7 +255,7 @@ static void fail_all(struct podsrc_units *u)
 /* --- the end of the connection ------------------------------------------------------------------ */
 
 /* Forgets what belongs to the connection; the caller closes it. */
-static void forget_systemd(struct podsrc_units *u)
+static void forget_systemd(struct source_units *u)
 {
 	for (size_t i = 0; i < 2; i++)
 		u->greeting[i] = sd_bus_slot_unref(u->greeting[i]);
@@ -266,13 +266,13 @@ static void forget_systemd(struct podsrc_units *u)
 }
 
 /* systemd is away for a moment when it executes itself anew (daemon-reexec). */
-static bool is_soon_back(const struct podsrc_units *u)
+static bool is_soon_back(const struct source_units *u)
 {
 	return u->conn.retry_ns && u->conn.failures == 1 && !u->conn.off;
 }
 
 /* Closes the connection, sets the text, and connects again later. */
-static void lose_bus(struct podsrc_units *u, const char *why)
+static void lose_bus(struct source_units *u, const char *why)
 {
 	busconn_set_text(&u->conn, "", why);
 	forget_systemd(u);
@@ -296,12 +296,12 @@ static bool is_lost(const sd_bus_error *error)
 	       sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN);
 }
 
-static void lose_bus_by(struct podsrc_units *u, const sd_bus_error *error)
+static void lose_bus_by(struct source_units *u, const sd_bus_error *error)
 {
 	lose_bus(u, error->message ? error->message : error->name);
 }
 
-static int call(struct podsrc_units *u, const struct busconn_method *method, sd_bus_slot **ret,
+static int call(struct source_units *u, const struct busconn_method *method, sd_bus_slot **ret,
 		sd_bus_message_handler_t handler)
 {
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
@@ -319,7 +319,7 @@ static enum meta_result result_of(const sd_bus_error *error)
 }
 
 /* The broker says who answered; only who answers may send signals. */
-static void note_owner(struct podsrc_units *u, sd_bus_message *m)
+static void note_owner(struct source_units *u, sd_bus_message *m)
 {
 	const char *sender = sd_bus_message_get_sender(m);
 
@@ -329,7 +329,7 @@ static void note_owner(struct podsrc_units *u, sd_bus_message *m)
 	u->owner = strdup(sender);
 }
 
-static struct unit *unit_of_call(const struct podsrc_units *u)
+static struct unit *unit_of_call(const struct source_units *u)
 {
 	const sd_bus_slot *slot = sd_bus_get_current_slot(u->conn.bus);
 	struct unit *unit;
@@ -340,11 +340,11 @@ static struct unit *unit_of_call(const struct podsrc_units *u)
 	return NULL;
 }
 
-static void pump(struct podsrc_units *u);
+static void pump(struct source_units *u);
 
 static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	struct podsrc_units *u = userdata;
+	struct source_units *u = userdata;
 	struct unit *unit = unit_of_call(u);
 	const sd_bus_error *error = sd_bus_message_get_error(m);
 	struct unitfacts facts;
@@ -368,7 +368,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 }
 
 /* Asks about a service; unit->object is set. -errno. */
-static int query_about(struct podsrc_units *u, struct unit *unit)
+static int query_about(struct source_units *u, struct unit *unit)
 {
 	const struct busconn_method get_all = {
 		BUS_NAME, unit->object, PROPERTIES, "GetAll", {SERVICE}};
@@ -377,7 +377,7 @@ static int query_about(struct podsrc_units *u, struct unit *unit)
 }
 
 /* unit may be gone afterwards. */
-static int query(struct podsrc_units *u, struct unit *unit)
+static int query(struct source_units *u, struct unit *unit)
 {
 	char name[META_NAME_MAX];
 	int r;
@@ -398,7 +398,7 @@ static int query(struct podsrc_units *u, struct unit *unit)
 }
 
 /* Asks about as many services as may be asked about at once. */
-static void pump(struct podsrc_units *u)
+static void pump(struct source_units *u)
 {
 	struct unit *unit;
 	int r = 0;
@@ -420,7 +420,7 @@ static void pump(struct podsrc_units *u)
 /* --- the first answers, and signals ------------------------------------------------------------- */
 
 /* A string that a property holds; it belongs to the message. NULL when there was no such answer. */
-static const char *read_greeting(struct podsrc_units *u, sd_bus_message *m)
+static const char *read_greeting(struct source_units *u, sd_bus_message *m)
 {
 	const sd_bus_error *error = sd_bus_message_get_error(m);
 	const char *text;
@@ -436,7 +436,7 @@ static const char *read_greeting(struct podsrc_units *u, sd_bus_message *m)
 
 static int on_version(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	struct podsrc_units *u = userdata;
+	struct source_units *u = userdata;
 	const char *version = read_greeting(u, m);
 
 	if (version)
@@ -447,7 +447,7 @@ static int on_version(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 /* Comes after the version. */
 static int on_root(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	struct podsrc_units *u = userdata;
+	struct source_units *u = userdata;
 	const char *root = read_greeting(u, m);
 
 	if (!root)
@@ -465,7 +465,7 @@ static int on_root(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	return 0;
 }
 
-static bool is_from_systemd(const struct podsrc_units *u, sd_bus_message *m)
+static bool is_from_systemd(const struct source_units *u, sd_bus_message *m)
 {
 	const char *sender = sd_bus_message_get_sender(m);
 
@@ -474,7 +474,7 @@ static bool is_from_systemd(const struct podsrc_units *u, sd_bus_message *m)
 
 static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	struct podsrc_units *u = userdata;
+	struct source_units *u = userdata;
 	const char *object = sd_bus_message_get_path(m), *interface;
 	struct unit *unit = object ? units_by_object(&u->table, object) : NULL;
 	struct unitfacts facts;
@@ -493,7 +493,7 @@ static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_er
 /* While systemd reloads it says so of every unit. */
 static int on_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	struct podsrc_units *u = userdata;
+	struct source_units *u = userdata;
 	const char *name, *object;
 	struct unit *unit;
 
@@ -509,7 +509,7 @@ static int on_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 
 static int on_reloading(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
-	struct podsrc_units *u = userdata;
+	struct source_units *u = userdata;
 	int begins;
 
 	if (!is_from_systemd(u, m) || sd_bus_message_read(m, "b", &begins) <= 0)
@@ -535,7 +535,7 @@ static int on_owner(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 }
 
 /* The first calls on a connection, and the signals that are listened for. -errno. */
-static int greet(struct podsrc_units *u)
+static int greet(struct source_units *u)
 {
 	static const struct busconn_match matches[] = {
 		{BUSCONN_DISCONNECTED, on_disconnected, false},
@@ -566,7 +566,7 @@ static int greet(struct podsrc_units *u)
 
 /* --- the connection ----------------------------------------------------------------------------- */
 
-static int connect_to(struct podsrc_units *u, const char *path)
+static int connect_to(struct source_units *u, const char *path)
 {
 	bool is_bus = strcmp(strrchr(path, '/'), "/private") != 0;
 
@@ -574,7 +574,7 @@ static int connect_to(struct podsrc_units *u, const char *path)
 	return busconn_connect(&u->conn, path, is_bus, clock_boot_ns());
 }
 
-static int connect_any(struct podsrc_units *u)
+static int connect_any(struct source_units *u)
 {
 	int r = -ENOENT;
 
@@ -585,7 +585,7 @@ static int connect_any(struct podsrc_units *u)
 	return r == -ENOENT ? connect_to(u, BUSCONN_SYSTEM_BUS) : r;
 }
 
-static void connect_bus(struct podsrc_units *u)
+static void connect_bus(struct source_units *u)
 {
 	int r = connect_any(u);
 
@@ -601,7 +601,7 @@ static void connect_bus(struct podsrc_units *u)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct podsrc_units *u = userdata;
+	struct source_units *u = userdata;
 
 	if (!u->conn.bus)
 		connect_bus(u);
@@ -619,7 +619,7 @@ static bool is_named_service(const char *cgroup)
 	return len > n && len <= PATH_LEN && strcmp(cgroup + len - n, SUFFIX) == 0;
 }
 
-void podsrc_units_find(struct podsrc_units *u, const char *cgroup)
+void source_units_find(struct source_units *u, const char *cgroup)
 {
 	struct unit *unit;
 
@@ -627,7 +627,7 @@ void podsrc_units_find(struct podsrc_units *u, const char *cgroup)
 		report_done(u, cgroup, META_ABSENT);
 		return;
 	}
-	unit = u->waiting < PODSRC_UNITS_WAITING_MAX ? units_get(&u->table, cgroup) : NULL;
+	unit = u->waiting < SOURCE_UNITS_WAITING_MAX ? units_get(&u->table, cgroup) : NULL;
 	if (!unit) {
 		report_done(u, cgroup, META_SHED);
 		return;
@@ -644,21 +644,21 @@ void podsrc_units_find(struct podsrc_units *u, const char *cgroup)
 	pump(u);
 }
 
-void podsrc_units_get_state(const struct podsrc_units *u, struct podsrc_state *ret)
+void source_units_get_state(const struct source_units *u, struct source_state *ret)
 {
-	*ret = (struct podsrc_state){.failures = u->failures, .retry_ns = u->conn.retry_ns};
+	*ret = (struct source_state){.failures = u->failures, .retry_ns = u->conn.retry_ns};
 	if (u->conn.answered)
-		ret->status = PODSRC_UP;
+		ret->status = SOURCE_UP;
 	else if (u->conn.off)
-		ret->status = PODSRC_OFF;
+		ret->status = SOURCE_OFF;
 	else
-		ret->status = u->failures ? PODSRC_DOWN : PODSRC_STARTING;
+		ret->status = u->failures ? SOURCE_DOWN : SOURCE_STARTING;
 	memcpy(ret->where, u->where, sizeof(ret->where));
 	memcpy(ret->text, u->conn.text, sizeof(ret->text));
 	memcpy(ret->lookups, u->lookups, sizeof(ret->lookups));
 }
 
-static int set_address(struct podsrc_units *u, const char *address)
+static int set_address(struct source_units *u, const char *address)
 {
 	const char *path = address ? busconn_path(address) : NULL;
 
@@ -670,10 +670,10 @@ static int set_address(struct podsrc_units *u, const char *address)
 	return u->address ? 0 : -ENOMEM;
 }
 
-int podsrc_units_new(sd_event *event, const struct podsrc_units_options *options,
-		     const struct podsrc_sink *sink, struct podsrc_units **ret)
+int source_units_new(sd_event *event, const struct source_units_options *options,
+		     const struct source_sink *sink, struct source_units **ret)
 {
-	struct podsrc_units *u = calloc(1, sizeof(*u));
+	struct source_units *u = calloc(1, sizeof(*u));
 	int r;
 
 	if (!u)
@@ -685,7 +685,7 @@ int podsrc_units_new(sd_event *event, const struct podsrc_units_options *options
 	if (r >= 0)
 		r = set_address(u, options ? options->bus_address : NULL);
 	if (r < 0) {
-		podsrc_units_free(u);
+		source_units_free(u);
 		return r;
 	}
 	connect_bus(u);
@@ -693,7 +693,7 @@ int podsrc_units_new(sd_event *event, const struct podsrc_units_options *options
 	return 0;
 }
 
-struct podsrc_units *podsrc_units_free(struct podsrc_units *u)
+struct source_units *source_units_free(struct source_units *u)
 {
 	if (!u)
 		return NULL;

@@ -14,11 +14,11 @@
 #include "io/sources/source.h"
 
 /* Look-ups that wait for an answer; more are shed. */
-#define PODSRC_UNITS_WAITING_MAX  1024
+#define SOURCE_UNITS_WAITING_MAX  1024
 /* Services that are followed; beyond that the one longest known is forgotten. */
-#define PODSRC_UNITS_FOLLOWED_MAX 4096
+#define SOURCE_UNITS_FOLLOWED_MAX 4096
 
-struct podsrc_units_options {
+struct source_units_options {
 	/*
 	 * "unix:path=/…" or a path. A socket called "private" is systemd's own, any other a bus.
 	 * NULL: /run/systemd/private for root, where there is one, else the system bus.
@@ -27,7 +27,7 @@ struct podsrc_units_options {
 	uint64_t timeout_ns; /* for an answer, then systemd counts as down; 0: 5 s */
 };
 
-struct podsrc_units;
+struct source_units;
 
 /*
  * Begins to connect; a systemd that is not there, dies, or answers nothing is tried again after
@@ -35,10 +35,10 @@ struct podsrc_units;
  * left alone. -EINVAL for an address that is not one of these, -ENAMETOOLONG, -ENOMEM. sink is
  * copied, what it points to is borrowed, like event. options: NULL is all zero.
  */
-int podsrc_units_new(sd_event *event, const struct podsrc_units_options *options,
-		     const struct podsrc_sink *sink, struct podsrc_units **ret);
+int source_units_new(sd_event *event, const struct source_units_options *options,
+		     const struct source_sink *sink, struct source_units **ret);
 /* Look-ups that wait are dropped without a word. */
-struct podsrc_units *podsrc_units_free(struct podsrc_units *units);
+struct source_units *source_units_free(struct source_units *units);
 
 /*
  * Looks up the service whose cgroup that is ("/system.slice/nginx.service"). The sink receives a
@@ -47,8 +47,8 @@ struct podsrc_units *podsrc_units_free(struct podsrc_units *units);
  * is down it is META_FAILED at once, and the container is reported when systemd is back; when it
  * was lost a moment ago, the next attempt is waited for.
  */
-void podsrc_units_find(struct podsrc_units *units, const char *cgroup);
+void source_units_find(struct source_units *units, const char *cgroup);
 
-void podsrc_units_get_state(const struct podsrc_units *units, struct podsrc_state *ret);
+void source_units_get_state(const struct source_units *units, struct source_state *ret);
 
 #endif
