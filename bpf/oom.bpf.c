@@ -233,8 +233,7 @@ static __always_inline void level_settle(bool shared)
 	last.at_ns = now;
 }
 
-/* elsewhere: in another container than the one that it is killed for. What is known of the levels
- * above that one says nothing of those above it. */
+/* elsewhere: it is killed for a victim in another container, which has levels of its own above it. */
 static __always_inline void record(struct graced_watch *w, const struct graced_proc *victim,
 				   bool elsewhere)
 {

@@ -99,7 +99,10 @@ static void keep_state(const struct stage *s, const char *name)
 
 static void start_tracer(struct stage *s)
 {
-	assert_int_equal(tracer_start(&(struct tracer_spec){}, &s->tracer), 0);
+	assert_int_equal(
+		tracer_start(&(struct tracer_spec){.args = BOX_ARGV("--names.wait", "20s")},
+			     &s->tracer),
+		0);
 }
 
 static const json_t *stopped(struct stage *s)

@@ -175,9 +175,13 @@ if [[ -x $remote ]]; then
 	claim "a journal's stops are shown, but for those that root did not write" $?
 	of_journal --boot -1 && [[ $got == shop/cart-0 ]] && of_journal --boot $b && [[ $got == shop/db-0 ]]
 	claim "--boot counts boots as journalctl does, or names one" $?
+	of_journal --boot "${a//?/0}"
+	((rc == 1)) && ! errs 'graced run writes them'
+	claim "of a boot without records it is not said that the journal has none" $?
 else
 	for sentence in "a journal's stops are shown, but for those that root did not write" \
-		"--boot counts boots as journalctl does, or names one"; do
+		"--boot counts boots as journalctl does, or names one" \
+		"of a boot without records it is not said that the journal has none"; do
 		skip "$sentence" "systemd-journal-remote is not installed"
 	done
 fi

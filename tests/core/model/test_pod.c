@@ -3,6 +3,7 @@
 #include "core/model/pod.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,55 @@ static void test_uids(void **state)
 	podmap_done(&map);
 }
 
+/* As map_key() takes a word in. */
+static uint64_t mix(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0x9e3779b97f4a7c15ULL;
+	return key ^ key >> 32;
+}
+
+/* Sixteen bytes that have the key of the first: each n changes the first word, and the second makes
+ * up for it. False: a byte would be NUL. */
+static bool forge(unsigned int n, char ret[static 17])
+{
+	uint64_t first, second, other, begun = mix(0, 17);
+
+	memcpy(&first, "first-00", 8);
+	memcpy(&second, "second-0", 8);
+	other = first ^ n;
+	second ^= mix(begun, first) ^ mix(begun, other);
+	memcpy(ret, &other, 8);
+	memcpy(ret + 8, &second, 8);
+	ret[16] = '\0';
+	return strlen(ret) == 16;
+}
+
+static void test_forged(void **state)
+{
+	char uids[PODMAP_KEYS + 1][17];
+	struct pod *pods[PODMAP_KEYS + 1];
+	struct podmap map = {};
+	size_t k = 0;
+
+	for (unsigned int n = 0; k < LEN(uids); n++)
+		k += forge(n, uids[k]);
+	for (k = 0; k < PODMAP_KEYS; k++) {
+		assert_int_equal(map_key(uids[k]), map_key(uids[0]));
+		assert_int_equal(podmap_reach(&map, uids[k], pods + k), 0);
+		pods[k]->life = PART;
+	}
+	assert_int_equal(podmap_reach(&map, uids[k], pods + k), -EEXIST);
+	/* One that goes hides none of the others. */
+	pods[1]->life = NULL;
+	podmap_leave(&map, pods[1]);
+	for (k = 0; k < PODMAP_KEYS; k++)
+		assert_ptr_equal(podmap_find(&map, uids[k]), k == 1 ? NULL : pods[k]);
+	assert_int_equal(podmap_reach(&map, uids[PODMAP_KEYS], pods + 1), 0);
+	for (k = 0; k < PODMAP_KEYS; k++)
+		pods[k]->life = NULL;
+	podmap_done(&map);
+}
+
 #define N_PODS 1000
 
 static void test_sweep(void **state)
@@ -84,6 +134,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("a pod is there as long as any subject knows something of it", test_parts),
 		CLAIM("a uid that is empty or too long is none", test_uids),
+		CLAIM("uids that were made for one key are pods of their own", test_forged),
 		CLAIM("after a walk those that nothing is known of are gone, and no others",
 		      test_sweep),
 	};

@@ -52,6 +52,22 @@ static void test_settle(void **state)
 	hearing_done(&h);
 }
 
+/* A spinning thread looks like a woken one to a look that does not know the one before. */
+static void test_runs(void **state)
+{
+	struct hearing_init next, looked = web;
+	struct hearing h = {};
+
+	looked.runs.leader = (struct audit_run){.ran_ns = 1, .sleeps = 2};
+	looked.runs.others[AUDIT_AWAKE - 1] = (struct audit_run){.ran_ns = 3, .tid = 11};
+	see(&h, &web);
+	hearing_take(&h, &looked, &deaf, SETTLE);
+	see(&h, &web);
+	assert_true(hearing_next(&h, SETTLE + HEARING_AGAIN_NS, &next));
+	assert_memory_equal(&next.runs, &looked.runs, sizeof(next.runs));
+	hearing_done(&h);
+}
+
 static void test_counts(void **state)
 {
 	struct hearing h = {};
@@ -169,6 +185,7 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CLAIM("a look has what each awake thread had done by the one before", test_runs),
 		CLAIM("an init is looked at when it has settled, and again after a while",
 		      test_settle),
 		CLAIM("that it hears counts at once, that it is deaf after several looks",

@@ -21,7 +21,7 @@
 
 static struct page *page;
 static int exit_code;
-static long cleanup_ms;
+static long cleanup_ms, stops_left = 1;
 
 static const char *arg_or(char **args, int n, const char *otherwise)
 {
@@ -84,15 +84,18 @@ static void stop_gracefully(int sig)
 	struct timespec nap = {.tv_sec = cleanup_ms / 1000, .tv_nsec = cleanup_ms % 1000 * 1000000};
 
 	note_now(NOTE_HEARD, sig);
+	if (--stops_left > 0)
+		return;
 	nanosleep(&nap, NULL);
 	leave(exit_code);
 }
 
-/* graceful [CODE [CLEANUP_MS]]: handle every stop signal, clean up, exit */
+/* graceful [CODE [CLEANUP_MS [N]]]: handle every stop signal; at the Nth clean up and exit */
 static int graceful(char **args)
 {
 	exit_code = (int)number_or(args, 0, 0);
 	cleanup_ms = number_or(args, 1, 0);
+	stops_left = number_or(args, 2, 1);
 	handle_stop_set(stop_gracefully);
 	page_ready(page);
 	pause_forever();

@@ -208,6 +208,20 @@ static int add_processes(struct kobjects *objects)
 	return r;
 }
 
+/* The BTF of all that there is, whose own descriptor may be closed by now. */
+static int add_used_btf(struct kobjects *ret, const struct kobjects *all)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < all->n; i++) {
+		struct about about;
+
+		if (ask(all->list[i].type, all->list[i].id, &about) && about.btf)
+			r = add(ret, KOBJECT_BTF, about.btf);
+	}
+	return r;
+}
+
 int kobjects_of(pid_t pid, struct kobjects *ret)
 {
 	struct kobjects objects = {};
@@ -218,8 +232,9 @@ int kobjects_of(pid_t pid, struct kobjects *ret)
 		return r;
 	}
 	name_all(&objects);
+	r = add_used_btf(&objects, &objects);
 	*ret = objects;
-	return 0;
+	return r;
 }
 
 static bool has(const struct kobjects *objects, enum kobject_type type, uint32_t id)
@@ -236,20 +251,6 @@ static bool has_name(const struct kobjects *objects, enum kobject_type type, con
 		if (objects->list[i].type == type && strcmp(objects->list[i].name, name) == 0)
 			return true;
 	return false;
-}
-
-/* The BTF of what there is counts as held. */
-static int add_used_btf(struct kobjects *held, const struct kobjects *all)
-{
-	int r = 0;
-
-	for (size_t i = 0; !r && i < all->n; i++) {
-		struct about about;
-
-		if (ask(all->list[i].type, all->list[i].id, &about) && about.btf)
-			r = add(held, KOBJECT_BTF, about.btf);
-	}
-	return r;
 }
 
 int kobjects_left(const struct kobjects *before, const struct kobjects *ours, struct kobjects *ret)

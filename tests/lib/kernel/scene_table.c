@@ -152,7 +152,7 @@ const struct scene scene_table[] = {
 	      RUNS("graceful", "143"), ACTS({BY_SAME_CONTAINER, SIGINT}), HOST_PIDS),
 	SCENE(26, "graceful", "stop-signal",
 	      "a request after a stop signal from inside is a request",
-	      RUNS("graceful", "0", "500"),
+	      RUNS("graceful", "0", "0", "2"),
 	      ACTS({BY_SAME_CONTAINER, SIGINT}, {BY_RUNTIME, SIGTERM})),
 	SCENE(28, "completed", "self",
 	      "a stop signal from inside that init ignores explains nothing",

@@ -255,7 +255,7 @@ static int look(const struct scan *s, const struct members *members, struct audi
 	look_at_child(members, found);
 	look_at_workers(members, found);
 	found->facts.reraises = audit_reraises(found->init.proc.exe, found->facts.signal);
-	found->facts.frozen = freezer_holds(&s->freezer, pid);
+	found->facts.frozen = freezer_holds(&s->freezer, pid, NULL);
 	r = procfs_sig_read(pid, PROCFS_SIG_MOST, &found->facts);
 	if (r == 0 && !procfs_alive(pid, found->init.proc.start_ns))
 		return -ESRCH;

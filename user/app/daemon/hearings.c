@@ -60,7 +60,7 @@ static struct audit look(struct hearing_init *init)
 {
 	const struct audit unknown = {.verdict = AUDIT_UNKNOWN, .reason = AUDIT_ACCESS};
 	struct audit_facts facts = {
-		.signal = init->signal, .shielded = init->ns_pid == 1, .run = init->run};
+		.signal = init->signal, .shielded = init->ns_pid == 1, .runs = init->runs};
 	pid_t pid = (pid_t)init->pid;
 	struct procfs_proc proc;
 
@@ -71,7 +71,7 @@ static struct audit look(struct hearing_init *init)
 	if (procfs_sig_read(pid, READS_MAX, &facts) < 0 ||
 	    !procfs_is_process(pid, init->start_ns) || !procfs_alive(pid, init->start_ns))
 		return unknown;
-	init->run = facts.run;
+	init->runs = facts.runs;
 	return audit_judge(&facts);
 }
 

@@ -99,12 +99,27 @@ const char *history_file(const struct options *o, char buffer[static PATH_MAX],
 	return variable;
 }
 
+static void on_any(void *userdata, const struct journal_entry *entry)
+{
+	*(bool *)userdata = true;
+}
+
+/* Of any boot and type; true as well where not all can be read. */
+static bool may_have_records(const char *directory)
+{
+	const struct journal_query query = {
+		.directory = directory, .message_ids = journal_story_ids, .field = JOURNAL_RECORD};
+	bool any = false;
+
+	return (!directory && geteuid() != 0) || journal_read(&query, on_any, &any) < 0 || any;
+}
+
 void history_say_unrecorded(const struct options *o)
 {
 	char buffer[PATH_MAX];
 	const char *before;
 
-	if (history_file(o, buffer, &before))
+	if (history_file(o, buffer, &before) || may_have_records(o->journal_directory))
 		return;
 	say("the journal has no records: graced run writes them from its start on (systemctl "
 	    "enable --now graced)");

@@ -38,8 +38,8 @@ int history_take_options(struct history *h);
  * logged. */
 int history_read(struct history *h);
 
-/* Logs how to have records from now on, and what is left of what has ended: where the journal is
- * read and has none. */
+/* Logs how to have records from now on, and what is left of what has ended: where the whole journal
+ * can be read and no graced run has written into it. */
 void history_say_unrecorded(const struct options *options);
 
 /* Logs what was left out. */

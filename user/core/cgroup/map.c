@@ -297,6 +297,7 @@ static int add(struct cgmap *map, const struct cgmap_new *cg, char *path, struct
 	const struct cgnode *parent = cgmap_get(map, cg->parent_id);
 	struct cgnode *node = cgmap_get(map, cg->id);
 	uint32_t delegated_level = cg->delegated_level;
+	bool is_new = !node;
 	int r = path ? 0 : -ENOMEM;
 
 	if (!r && !node)
@@ -310,6 +311,8 @@ static int add(struct cgmap *map, const struct cgmap_new *cg, char *path, struct
 	r = identify(map, node, path, delegated_level);
 	if (r == 0)
 		*ret = node;
+	else if (is_new)
+		cgmap_remove(map, cg->id);
 	return r;
 }
 

@@ -13,36 +13,61 @@ void podmap_done(struct podmap *map)
 	map_done(&map->by_uid);
 }
 
+/* Uids of one hash, which somebody may have looked for, have keys that follow from it. */
+static uint64_t nth_key(uint64_t key, unsigned int n)
+{
+	return n ? map_key_join(key, n) : key;
+}
+
 struct pod *podmap_find(const struct podmap *map, const char *uid)
 {
-	struct pod *pod = map_get(&map->by_uid, map_key(uid));
+	uint64_t key = map_key(uid);
 
-	return pod && strcmp(pod->uid, uid) == 0 ? pod : NULL;
+	for (unsigned int n = 0; n <= map->most; n++) {
+		struct pod *pod = map_get(&map->by_uid, nth_key(key, n));
+
+		if (pod && strcmp(pod->uid, uid) == 0)
+			return pod;
+	}
+	return NULL;
+}
+
+static int add(struct podmap *map, const char *uid, size_t len, struct pod **ret)
+{
+	uint64_t key = map_key(uid);
+	unsigned int n = 0;
+	struct pod *pod;
+	int r;
+
+	while (map_get(&map->by_uid, nth_key(key, n)))
+		if (++n == PODMAP_KEYS)
+			return -EEXIST;
+	pod = calloc(1, sizeof(*pod));
+	if (!pod)
+		return -ENOMEM;
+	memcpy(pod->uid, uid, len);
+	pod->key = nth_key(key, n);
+	r = map_put(&map->by_uid, pod->key, pod);
+	if (r < 0) {
+		free(pod);
+		return r;
+	}
+	if (n > map->most)
+		map->most = n;
+	*ret = pod;
+	return 0;
 }
 
 int podmap_reach(struct podmap *map, const char *uid, struct pod **ret)
 {
 	size_t len = strnlen(uid, POD_UID_MAX);
-	uint64_t key = map_key(uid);
-	struct pod *pod = map_get(&map->by_uid, key);
-	int r;
+	struct pod *pod;
 
 	if (!len || len == POD_UID_MAX)
 		return -EINVAL;
-	if (pod && strcmp(pod->uid, uid) != 0)
-		return -EEXIST;
-	if (!pod) {
-		pod = calloc(1, sizeof(*pod));
-		if (!pod)
-			return -ENOMEM;
-		memcpy(pod->uid, uid, len);
-		pod->key = key;
-		r = map_put(&map->by_uid, key, pod);
-		if (r < 0) {
-			free(pod);
-			return r;
-		}
-	}
+	pod = podmap_find(map, uid);
+	if (!pod)
+		return add(map, uid, len, ret);
 	*ret = pod;
 	return 0;
 }

@@ -10,11 +10,11 @@
 
 #include "base/map.h"
 
-#define POD_UID_LEN 36 /* with its dashes; a hash of 32 digits is one, too */
+#define POD_UID_LEN 36 /* with its dashes; a static pod may have a hash of 32 digits instead */
 #define POD_UID_MAX (POD_UID_LEN + 1)
 
 struct pod {
-	uint64_t key; /* map_key() of uid */
+	uint64_t key; /* in the map */
 	char uid[POD_UID_MAX];
 	/* NULL: nothing. */
 	struct pod_cgroups *cgroups;   /* core/cgroup/map: its cgroups */
@@ -26,16 +26,18 @@ struct pod {
 /* All zero is empty. */
 struct podmap {
 	struct map by_uid;
+	unsigned int most; /* keys beside that of its uid that a pod has ever needed */
 };
 
-/* The pods have left it before. */
+/* No subject knows anything of any pod any more. */
 void podmap_done(struct podmap *map);
 
 /* NULL when nothing is known of it. */
 struct pod *podmap_find(const struct podmap *map, const char *uid);
 
 /* The pod, made when it is not there: 0, -EINVAL for a uid that is empty or too long, -ENOMEM, or
- * -EEXIST where another uid has its key: the first keeps it. */
+ * -EEXIST where other uids have all of its PODMAP_KEYS keys, which is nobody's chance. */
+#define PODMAP_KEYS 8
 int podmap_reach(struct podmap *map, const char *uid, struct pod **ret);
 
 /* Frees a pod of which nothing is known any more; no-op for NULL and for any other. The map must

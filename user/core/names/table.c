@@ -155,7 +155,6 @@ struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit)
 	return find(tab, name_of(PODTAB_BY_UNIT, unit, ""));
 }
 
-/* The second of two texts with one key is refused. */
 static int refuse(struct podtab *tab)
 {
 	tab->refused++;
@@ -211,6 +210,7 @@ static int want(struct podtab *tab, struct name name, uint64_t now_ns,
 	int r;
 
 	if (!c) {
+		/* The second of two texts with one key is refused. */
 		if (tab->containers.count >= PODTAB_MAX_CONTAINERS ||
 		    map_get(&tab->containers, name.key))
 			return refuse(tab);

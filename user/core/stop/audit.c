@@ -132,7 +132,7 @@ static struct audit judge_queued(const struct audit_facts *f)
 
 	if (f->threads[AUDIT_UNSURE] || f->threads_unread)
 		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
-	/* It may wait for it. */
+	/* One that was just woken may have waited for this signal. */
 	if (f->waking_others)
 		return verdict(AUDIT_UNKNOWN, AUDIT_BUSY);
 	if (!open)

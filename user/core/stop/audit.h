@@ -45,6 +45,18 @@ struct audit_shell {
 	bool behind;   /* each of its children was started with & */
 };
 
+/* What a thread that was awake had done by a look; all zero: there was none, or it was asleep. */
+struct audit_run {
+	uint64_t ran_ns, sleeps;
+	uint32_t tid;
+};
+
+/* The leader's, and those of the first other threads that were awake: one look needs what the one
+ * before it had, or takes all of them for just woken. */
+struct audit_runs {
+	struct audit_run leader, others[AUDIT_AWAKE];
+};
+
 struct audit_facts {
 	uint32_t signal; /* 1 to 64 */
 	bool shielded;	 /* init of a pid namespace */
@@ -54,14 +66,10 @@ struct audit_facts {
 	 * not run, or has slept. In sigtimedwait(2) the kernel opens the mask for the wait: one
 	 * that is woken there looks like that until it gets a CPU. */
 	bool waking;
-	struct audit_run {
-		uint64_t ran_ns, sleeps; /* by that look; 0: there was none, or it was asleep */
-		uint32_t tid;		 /* of another thread than the leader */
-	} run;
-	/* How many other threads are awake and do not block it, and how many of these are as
-	 * waking has it: all but the first AUDIT_AWAKE are taken for that. */
+	/* How many other threads are awake and do not block it. waking_others: of these, how many
+	 * may be waking like the leader, with all beyond AUDIT_AWAKE. */
 	uint32_t awake, waking_others;
-	struct audit_run others[AUDIT_AWAKE];
+	struct audit_runs before, runs;	      /* of the last look, and of this one */
 	uint32_t threads[AUDIT_THREAD_COUNT]; /* how many live ones, the leader with them */
 	bool threads_unread;		      /* there are more, of which nothing is known */
 	uint32_t passing;  /* of those that block it: not asleep, or only until a child has begun */

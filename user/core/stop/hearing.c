@@ -57,16 +57,16 @@ int hearing_seen(struct hearing *h, const struct hearing_init *init)
 {
 	struct heard *c = map_get(&h->list, init->id);
 	int r = c ? 0 : add(h, init, &c);
-	struct audit_run run;
+	struct audit_runs runs;
 
 	if (r < 0)
 		return r;
 	if (c->init.start_ns != init->start_ns || c->init.pid != init->pid ||
 	    c->init.signal != init->signal)
 		begin(c, init);
-	run = c->init.run;
+	runs = c->init.runs;
 	c->init = *init;
-	c->init.run = run;
+	c->init.runs = runs;
 	c->round = h->round;
 	return 0;
 }
@@ -122,7 +122,7 @@ void hearing_take(struct hearing *h, const struct hearing_init *init, const stru
 	same = c->agreed && c->last.verdict == audit->verdict && c->last.reason == audit->reason;
 	c->agreed = same ? c->agreed + (c->agreed < HEARING_LOOKS) : 1;
 	c->last = *audit;
-	c->init.run = init->run;
+	c->init.runs = init->runs;
 	counts = takes_effect(audit) || c->agreed == HEARING_LOOKS;
 	if (counts)
 		c->answer = *audit;

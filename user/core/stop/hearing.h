@@ -37,8 +37,8 @@ struct hearing_init {
 	uint64_t start_ns;
 	uint32_t pid;
 	uint32_t ns_pid;
-	uint32_t signal;      /* its stop signal, 1 to 64 */
-	struct audit_run run; /* of the last look, as struct audit_facts has it */
+	uint32_t signal;	/* its stop signal, 1 to 64 */
+	struct audit_runs runs; /* of the last look, as struct audit_facts has them */
 };
 
 /* The container runs. Another init or stop signal than before: nothing is known of it. 0 or
@@ -49,7 +49,7 @@ void hearing_end_round(struct hearing *h);
 
 /* The one whose look has been due for longest; false: none is due. */
 bool hearing_next(const struct hearing *h, uint64_t now_ns, struct hearing_init *ret);
-/* A look was taken, whatever it found (init->run is its); the next is due a minute later, or at
+/* A look was taken, whatever it found (init->runs are its); the next is due a minute later, or at
  * once while looks do not agree: not with the same now_ns. */
 void hearing_take(struct hearing *h, const struct hearing_init *init, const struct audit *audit,
 		  uint64_t now_ns);

@@ -54,6 +54,7 @@ int figures_new(const struct hierarchy *containers, struct figures **ret)
 		return r;
 	}
 	freezer_find(&f->freezer);
+	strcpy(f->freezer.containers, containers->mount);
 	*ret = f;
 	return 0;
 }
@@ -172,5 +173,5 @@ void figures_read(const struct figures *figures, const char *path, pid_t init,
 	for (int i = 0; i < CONTROLLERS; i++)
 		if (find_spot(figures->of + i, (enum controller)i, path, init, &spot))
 			read_spot(&spot, (enum controller)i, &ret->figures);
-	ret->frozen = freezer_holds(&figures->freezer, init);
+	ret->frozen = freezer_holds(&figures->freezer, init, path);
 }

@@ -200,6 +200,7 @@ int hierarchy_detect_part(const char *name, struct hierarchy *ret)
 }
 
 #define CONTROLLER "freezer"
+#define TEXT_SIZE  256
 
 void freezer_find(struct freezer *ret)
 {
@@ -207,33 +208,36 @@ void freezer_find(struct freezer *ret)
 	ret->has_v2 = hierarchy_detect("unified", &ret->v2) == 0;
 }
 
-/* The text of a file of the process's cgroup; "" when there is none. */
-static void read_file(const struct hierarchy *h, pid_t pid, const char *file, char *ret,
-		      size_t size)
+/* The text of a file of that cgroup; "" when there is none. */
+static void read_file(const struct freezer *f, const struct hierarchy *h, pid_t pid,
+		      const char *path, const char *file, char ret[static TEXT_SIZE])
 {
-	char cgroup[PATH_MAX], path[2 * PATH_MAX + 32];
+	char own[PATH_MAX], name[2 * PATH_MAX + 32];
 
 	*ret = 0;
-	if (procfs_cgroup_of(pid, h->unified ? NULL : CONTROLLER, cgroup, sizeof(cgroup)) < 0)
-		return;
-	snprintf(path, sizeof(path), "%s%s/%s", h->mount, cgroup, file);
-	if (fd_read_into(AT_FDCWD, path, ret, size) < 0)
+	if (!path || strcmp(h->mount, f->containers) != 0) {
+		if (procfs_cgroup_of(pid, h->unified ? NULL : CONTROLLER, own, sizeof(own)) < 0)
+			return;
+		path = own;
+	}
+	snprintf(name, sizeof(name), "%s%s/%s", h->mount, path, file);
+	if (fd_read_into(AT_FDCWD, name, ret, TEXT_SIZE) < 0)
 		*ret = 0;
 }
 
-bool freezer_holds(const struct freezer *freezer, pid_t pid)
+bool freezer_holds(const struct freezer *freezer, pid_t pid, const char *path)
 {
 	uint64_t frozen = 0;
-	char text[256];
+	char text[TEXT_SIZE];
 
 	if (freezer->has_v1) {
-		read_file(&freezer->v1, pid, "freezer.state", text, sizeof(text));
+		read_file(freezer, &freezer->v1, pid, path, "freezer.state", text);
 		/* FROZEN, or FREEZING, while one of its processes does not stand still yet. */
 		if (strncmp(text, "FR", strlen("FR")) == 0)
 			return true;
 	}
 	if (!freezer->has_v2)
 		return false;
-	read_file(&freezer->v2, pid, "cgroup.events", text, sizeof(text));
+	read_file(freezer, &freezer->v2, pid, path, "cgroup.events", text);
 	return cgfs_parse_key(text, "frozen", &frozen) == 0 && frozen;
 }

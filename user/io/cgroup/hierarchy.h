@@ -57,11 +57,15 @@ int hierarchy_detect_part(const char *name, struct hierarchy *ret);
 struct freezer {
 	bool has_v1, has_v2;
 	struct hierarchy v1, v2;
+	/* The mount of the containers' hierarchy, in which freezer_holds() is given a path; "". */
+	char containers[PATH_MAX];
 };
 
 /* What is mounted here; a host without either freezes nothing. */
 void freezer_find(struct freezer *ret);
 
-bool freezer_holds(const struct freezer *freezer, pid_t pid);
+/* path: of a cgroup in the containers' hierarchy that counts there in place of the process's own,
+ * which may be one below; NULL: its own. */
+bool freezer_holds(const struct freezer *freezer, pid_t pid, const char *path);
 
 #endif

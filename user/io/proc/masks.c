@@ -147,22 +147,23 @@ static void look_at_running(int task, const char *tid, uint64_t sleeps, struct a
 {
 	const struct audit_run run = {read_ran(task, tid), sleeps, 0};
 
-	f->waking = may_be_waking(&f->run, &run);
-	f->run = run;
+	f->waking = may_be_waking(&f->before.leader, &run);
+	f->runs.leader = run;
 }
 
 static void look_at_awake(int task, const char *tid, uint64_t sleeps, struct audit_facts *f)
 {
 	const struct audit_run run = {read_ran(task, tid), sleeps,
 				      (uint32_t)strtoul(tid, NULL, 10)};
-	struct audit_run *before = f->others + f->awake++;
+	const struct audit_run *before = NULL;
 
-	if (f->awake > AUDIT_AWAKE) {
-		f->waking_others++;
-		return;
-	}
-	f->waking_others += before->tid != run.tid || may_be_waking(before, &run);
-	*before = run;
+	for (size_t i = 0; i < AUDIT_AWAKE; i++)
+		if (f->before.others[i].tid == run.tid)
+			before = f->before.others + i;
+	if (f->awake < AUDIT_AWAKE)
+		f->runs.others[f->awake] = run;
+	f->awake++;
+	f->waking_others += !before || may_be_waking(before, &run);
 }
 
 static int read_thread(int task, const char *tid, bool leader, struct audit_facts *f)
@@ -196,8 +197,6 @@ static int read_thread(int task, const char *tid, bool leader, struct audit_fact
 	f->waking = false;
 	if (runs)
 		look_at_running(task, tid, s.sleeps, f);
-	else
-		f->run = (struct audit_run){};
 	f->disposition = audit_disposition_of(f->signal, s.caught, s.ignored);
 	f->keeps_terminal = audit_disposition_of(SIGTTOU, 0, s.ignored) == AUDIT_SIG_IGNORED;
 	return 0;
@@ -298,6 +297,8 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 	int r;
 
 	memset(f->threads, 0, sizeof(f->threads));
+	f->before = f->runs;
+	f->runs = (struct audit_runs){};
 	f->signalfds = f->passing = f->awake = f->waking_others = 0;
 	f->threads_unread = f->calls_unread = f->signalfds_unread = false;
 	f->pending = f->stopped = false;
