@@ -632,6 +632,15 @@ try setpriv --reuid 65534 --clear-groups "$graced" check
 ((rc == 1)) && grep -q '^fail  CAP_BPF' "$out"
 claim "check without privilege fails, exit 1" $?
 
+if ((0x$(awk '/^CapPrm/ { print $2 }' /proc/1/status) >> 19 & 1)); then
+	try setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace "$graced" audit --pid 1
+	grep -q 'could not be looked into; a capability (CAP_SYS_PTRACE) is missing, or a security module' "$err" &&
+		! grep -qE 'run as root|as root,|again as root' "$out" "$err"
+	claim "an audit by root who may not look in is not told to run as root" $?
+else
+	skip "an audit by root who may not look in is not told to run as root" "PID 1 has no CAP_SYS_PTRACE"
+fi
+
 try unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" trace' "$graced"
 refused 1 'BTF'
 claim "trace without BTF is refused in one line, exit 1" $?

@@ -57,6 +57,7 @@ start crash-of-child 1 '"failed"' "$ready --init" 'trap "kill -ABRT \$\$" TERM; 
 start stops-itself 1 '"killed","cut"' "$short --init" \
 	'p=$$; (while ! grep -q "^State:.T" /proc/$p/status; do sleep 0.02; done; echo READY) & kill -STOP $$; :'
 start early 3 '' "$ready" 'exit 5'
+start not-found 3 '' "$ready" 'exec /nonexistent/program'
 start daemon 3 '' '' 'sleep 600 & exit 0'
 start never 3 '' '--ready-log NEVER --ready-timeout 500ms' 'sleep 600'
 start gigabytes 3 '' '--ready-log NEVER --ready-timeout 1s' 'yes NEVE; :'
@@ -94,6 +95,29 @@ grep -q 'sh\[1\] exited with code 3' "$tmp/well.out" && grep -q 'graced-init\[1\
 	grep -q 'It could not be tried, as it ended before it was ready: sh\[1\] exited with code 5' "$tmp/early.out" &&
 	grep -q 'was not ready in time' "$tmp/never.out"
 claim "its sentence says what happened" $?
+grep -q 'code 0.* has to stay in the foreground' "$tmp/daemon.out" && grep -q 'code 127.* is not found' "$tmp/not-found.out" &&
+	[[ ! $(grep -l 'in the foreground' "$tmp"/*.out | grep -v daemon.out) ]]
+claim "what exits with code 0 before it is stopped has to stay in the foreground, and no other" $?
+
+# In the hierarchy that is watched: the place of the cgroup of try.
+"$graced" try --settle 10m -- /bin/sleep 600 >"$out" 2>"$err" </dev/null &
+await eval '[[ $(cgroups_of $!) ]]'
+parent=$(dirname "$(cgroups_of $! | head -1)")
+kill -TERM $! && wait $!
+elsewhere=$parent/graced-elsewhere-$$
+mkdir "$elsewhere"
+bad=0
+for when in before in; do
+	move="sleep 600 & echo \$! >$elsewhere/cgroup.procs"
+	case $when in
+	before) script="$move; trap 'exit 0' TERM; echo READY; while :; do sleep 0.02; done" ;;
+	in) script="stop() { $move; sleep 1; exit 0; }; trap stop TERM; echo READY; while :; do sleep 0.02; done" ;;
+	esac
+	try "$graced" try $ready -- /bin/sh -c "$script"
+	((rc == 3)) && grep -q 'a process of it was in another cgroup' "$out" || { bad=1 && echo "# $when: $rc $(<"$out")"; }
+done
+await_none cat "$elsewhere/cgroup.procs" && rmdir "$elsewhere"
+claim "where a process of it is in another cgroup it is not known whether it stops well" $bad
 
 # --- a port ----------------------------------------------------------------------------------------
 
@@ -126,19 +150,20 @@ claim "a port at which something else listens is no sign of readiness" $?
 
 bad=0
 for signal in INT TERM HUP KILL; do
-	"$graced" try --settle 10m -- /bin/sh -c 'sleep 600 & echo UP; wait' "$tmp/mark-$signal" >"$out" 2>"$tmp/err-$signal" </dev/null &
+	"$graced" try -o junit --settle 10m -- /bin/sh -c 'sleep 600 & echo UP; wait' "$tmp/mark-$signal" >"$out" 2>"$tmp/err-$signal" </dev/null &
 	pid=$!
 	await grep -qs UP "$tmp/err-$signal"
 	kill -$signal $pid
 	rc=0
 	wait $pid 2>/dev/null || rc=$?
 	await_none running $signal || bad=1
-	[[ $signal == KILL ]] || { ((rc == 3)) && [[ ! $(cgroups_of $pid) ]]; } || {
+	[[ $signal == KILL ]] || { ((rc == 3)) && [[ ! $(cgroups_of $pid) ]] &&
+		grep -q '<error message="It could not be tried: graced was interrupted."' "$out"; } || {
 		bad=1 && echo "# $signal: $rc, $(cgroups_of $pid), $(<"$tmp/err-$signal")"
 	}
 	for dir in $(cgroups_of $pid); do await removed "$dir" || bad=1; done
 done
-claim "an interrupted try leaves no process, and no cgroup unless it was killed" $bad
+claim "an interrupted try reports that, and leaves no process, and no cgroup unless it was killed" $bad
 
 # Try is stopped until it has ended, so that all of it is there at once.
 timeout -k 5 $patience "$graced" try --settle 10m -- \
@@ -193,6 +218,7 @@ mkdir -p "$tmp/bin" "$tmp/docker/containers"
 cat >"$tmp/bin/docker" <<'END'
 #!/bin/bash
 # docker stop [-t SECONDS] [-s SIGNAL] ID
+[[ $OLD != yes || " $* " != *" -s "* ]] || { echo "unknown shorthand flag: 's' in -s" >&2 && exit 125; }
 echo "$*" >>"$HERE/asked" && shift
 grace=10 signal=SIGTERM
 while (($# > 1)); do
@@ -229,6 +255,7 @@ container web "$hears"
 container web-2 "$hears"
 container db 'exec sleep 600'
 container late "$hears"
+export OLD=no
 tried() { HERE=$tmp PATH=$tmp/bin:$PATH try "$graced" try --names.docker-root "$tmp/docker" "$@"; }
 
 tried twice
@@ -244,6 +271,9 @@ tried -o json -t 1 db web
 	grep -q '"name":"web","verdict":"well"' "$out" && [[ $(cut -d' ' -f1-3 "$tmp/asked" | sort -u) == "stop -t 1" ]]
 claim "their runtime stops containers, and the worst of them decides" $?
 
+OLD=yes tried -s USR1 web-2
+((rc == 3)) && grep -q 'this docker stop has no option for the signal.*docker kill -s.*--watch' "$out"
+claim "of a Docker before 23.0 it says what sends a signal instead" $?
 tried -s USR1 web-2
 ((rc == 0)) && grep -q 'ended .* after SIGUSR1' "$out" && grep -q '^stop -s SIGUSR1 ' "$tmp/asked"
 claim "a signal is passed to the runtime" $?

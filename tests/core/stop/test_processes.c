@@ -125,6 +125,27 @@ static void test_late(void **state)
 	bench_close(&b);
 }
 
+/* What tini -g runs and that one's child die of the signal, and tini adopts the child. */
+static void test_adopted(void **state)
+{
+	static const uint32_t flags[] = {GRACED_SIG_BLOCKED,
+					 GRACED_SIG_BLOCKED | GRACED_SIG_WAITED};
+	struct bench b;
+	bool sure;
+
+	for (size_t i = 0; i < LEN(flags); i++) {
+		bench_open_init(&b, STOP_RUNNING);
+		b.stop->request = (struct stop_signal){
+			.seen = true, .number = 15, .flags = flags[i], .at_ns = AT(0)};
+		bench_ends(&b, AT(1), INIT + 1, INIT, 15);
+		bench_ends(&b, AT(2), INIT + 2, INIT, 15);
+		bench_init_ends(&b, AT(3), CODE(143));
+		assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 1);
+		assert_false(sure);
+		bench_close(&b);
+	}
+}
+
 static void test_not_sure(void **state)
 {
 	struct bench b;
@@ -668,6 +689,8 @@ int main(void)
 		CLAIM("... also of a grandchild, through its child", test_through_others),
 		CLAIM("... or by sending itself the same signal", test_same_signal),
 		CLAIM("of two that may be it the last is named, and that is a gap", test_not_sure),
+		CLAIM("... but of tini's children the oldest, as it adopted the others",
+		      test_adopted),
 		CLAIM("... and so is one that it passes on later than a second", test_late),
 		CLAIM("so is a record that was left out since", test_missed),
 		CLAIM("what ended that child ended the container", test_verdict),

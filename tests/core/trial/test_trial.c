@@ -19,7 +19,7 @@ static void assert_rows(const struct row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct trial_facts facts = {&rows[i].stop, rows[i].within_ns,
-						  rows[i].refused_ns};
+						  rows[i].refused_ns, false};
 		struct trial trial = trial_judge(&facts);
 		_cleanup_(buf_free) struct buf out = {};
 
@@ -178,6 +178,20 @@ static void what_was_not_asked_or_not_seen_is_no_verdict(void **state)
 	assert_rows(rows, LEN(rows));
 }
 
+static void what_is_in_another_cgroup_is_not_seen(void **state)
+{
+	const struct record_stop stop = {STOP(GRACEFUL, STOP_SIGNAL), ASKED};
+	const struct trial_facts facts = {.stop = &stop, .elsewhere = true};
+	struct trial trial = trial_judge(&facts);
+	_cleanup_(buf_free) struct buf out = {};
+
+	trial_add_verdict(&out, &trial, &facts);
+	assert_string_equal(buf_str(&out),
+			    "Whether it stops well is not known: not all of it was seen, as a "
+			    "process of it was in another cgroup.");
+	assert_int_equal(trial.verdict, TRIAL_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +200,7 @@ int main(void)
 		CLAIM("... and so does a process that crashes in it",
 		      a_process_that_crashes_makes_a_stop_bad),
 		cmocka_unit_test(what_was_not_asked_or_not_seen_is_no_verdict),
+		cmocka_unit_test(what_is_in_another_cgroup_is_not_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

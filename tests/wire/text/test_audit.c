@@ -94,7 +94,9 @@ static void what_is_not_known_is_null(void **state)
 	"{\"type\":\"audit\",\"schema\":1,\"time\":\"2023-11-14T22:13:20.000000001Z\","      \
 	"\"boot_ns\":5,\"node\":null,\"pod\":null,\"container\":{\"name\":null,\"id\":null," \
 	"\"runtime\":null,\"kind\":null,\"cgroup\":\"/c\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null,\"workload_kind\":null},"
-#define REMEDY	"\"remedy\":\"Run graced as root, in the pid namespace of the host.\""
+#define REMEDY                                                                                      \
+	"\"remedy\":\"Run graced as root with all capabilities, in the pid namespace of the host, " \
+	"and where no security module (AppArmor, SELinux) denies it.\""
 #define UNKNOWN "\"verdict\":\"unknown\",\"reason\":\"no-access\",\"warnings\":[],"
 	check_json(
 		&r, BARE

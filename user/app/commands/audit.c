@@ -192,8 +192,11 @@ static int audit(const struct options *o, uint32_t signal)
 	}
 	fflush(stdout);
 	if (r == 0 && counts.no_access)
-		say("%u of %u %s could not be looked into; run as root, on the host",
-		    counts.no_access, counts.all, o->pid ? "processes" : "containers");
+		say("%u of %u %s could not be looked into; %s", counts.no_access, counts.all,
+		    o->pid ? "processes" : "containers",
+		    geteuid() ? "run as root, on the host"
+			      : "a capability (CAP_SYS_PTRACE) is missing, or a security module "
+				"(AppArmor, SELinux) denies it");
 	if (r == 0 && asked_in_vain(o, &counts)) {
 		say_in_vain(&list);
 		r = -ENOENT;

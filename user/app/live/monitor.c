@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A live command from its first system call to its last: sources opened, loop run, effects carried
- * out, all closed. */
+/* A live command: sources opened, loop run, effects carried out, all closed. */
 #include "app/live/monitor.h"
 
 #include <errno.h>
@@ -390,6 +389,8 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 {
 	struct monitor *m = userdata;
 
+	if (m->hooks->interrupt)
+		m->hooks->interrupt(m->hooks->userdata);
 	monitor_end(m, m->hooks->interrupted);
 	return 0;
 }
@@ -515,11 +516,10 @@ static int begin(struct monitor *m)
 	lookup_feed_logs(m->lookup);
 	feed_attached(m);
 	feed_run_aside(m->feed);
-	if (m->options->duration_ns) {
+	if (m->options->duration_ns)
 		r = limit_duration(m, m->options->duration_ns);
-		if (r < 0)
-			return fail(m, "cannot set up the event loop", r);
-	}
+	if (r < 0)
+		return fail(m, "cannot set up the event loop", r);
 	if (m->hooks->attached)
 		m->hooks->attached(m->hooks->userdata);
 	return 0;

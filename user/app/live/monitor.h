@@ -39,6 +39,8 @@ struct monitor_hooks {
 	void (*turn)(void *userdata);
 	/* SIGHUP, which otherwise ends the command. */
 	void (*reload)(void *userdata);
+	/* A signal is about to end the command. */
+	void (*interrupt)(void *userdata);
 	/* The loop has ended; the last records are still to come. */
 	void (*ending)(void *userdata);
 	/* Before the loop and the sources are freed, after an open that failed, too. */

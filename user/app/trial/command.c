@@ -29,7 +29,7 @@
 
 #define GRACE_NS     (10 * NS_PER_S)
 #define KILLED_NS    (30 * NS_PER_S) /* to end of SIGKILL */
-#define LOOK_NS	     (NS_PER_S / 10) /* between looks at a port */
+#define LOOK_NS	     (NS_PER_S / 10) /* between looks */
 #define TIMER_US     1000
 #define CHUNK	     65536
 #define DIRS_MAX     16	  /* held open */
@@ -58,7 +58,7 @@ struct run {
 	struct launch launch; /* pid 0: not started */
 	sd_event_source *output, *report_end;
 	sd_event_source *stage_over; /* the time of this stage is */
-	sd_event_source *look;	     /* at the port */
+	sd_event_source *look;	     /* at the port, and for processes elsewhere */
 	struct out *forward;	     /* what it prints */
 	struct buf tail;	     /* of its output, in which the text may begin */
 	uint64_t dropped;	     /* bytes of output that nothing read */
@@ -66,6 +66,7 @@ struct run {
 	enum stage stage;
 	bool logged; /* the text has come */
 	struct trial_port port;
+	bool elsewhere; /* a process of it is not in its cgroup */
 	bool done;
 	int status;
 };
@@ -168,6 +169,21 @@ static void end_in_vain(struct run *run, const char *sentence)
 				      .trial.verdict = TRIAL_UNKNOWN});
 }
 
+static const char *hint_of_early(const struct record_stop *stop)
+{
+	if (!stop->exit.known || stop->exit.status & 0x7f)
+		return "";
+	switch (stop->exit.status >> 8 & 0xff) {
+	case 0:
+		return " It has to stay in the foreground.";
+	case 126:
+		return " Shells exit with code 126 where a command cannot be executed.";
+	case 127:
+		return " Shells exit with code 127 where a command is not found.";
+	}
+	return "";
+}
+
 static void end_early(struct run *run, const struct record_stop *stop)
 {
 	_cleanup_(buf_free) struct buf why = {};
@@ -175,7 +191,7 @@ static void end_early(struct run *run, const struct record_stop *stop)
 	buf_adds(&why, "It could not be tried, as it ended before it was ");
 	buf_adds(&why, run->stage == STAGE_SETTLING ? "stopped: " : "ready: ");
 	story_add_why(&why, stop);
-	buf_adds(&why, " It has to stay in the foreground.");
+	buf_adds(&why, hint_of_early(stop));
 	end_in_vain(run, buf_str(&why));
 }
 
@@ -218,6 +234,7 @@ static void on_record(void *userdata, const struct record *record)
 		.within_ns = run->options->within_ns,
 		.refused_ns = trial_port_refused(&run->port,
 						 stop->exit.known ? stop->exit.at_ns : UINT64_MAX),
+		.elsewhere = run->elsewhere,
 	};
 	c.trial = trial_judge(&c.facts);
 	end(run, &c);
@@ -261,6 +278,13 @@ static void send(struct run *run, uint32_t number)
 	kill(run->launch.pid, (int)number);
 }
 
+static void look_elsewhere(struct run *run)
+{
+	const struct hierarchy *h = monitor_hierarchy(run->monitor);
+
+	run->elsewhere |= launch_has_elsewhere(&run->launch, h->unified ? NULL : h->name, run->id);
+}
+
 static int on_stage_over(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct run *run = userdata;
@@ -272,10 +296,13 @@ static int on_stage_over(sd_event_source *source, uint64_t usec, void *userdata)
 		break;
 	case STAGE_SETTLING:
 		begin_stage(run, STAGE_ASKED, run->options->stop_grace_ns);
+		look_elsewhere(run);
+		look_on(run);
 		send(run, signal_of(run->options));
 		break;
 	case STAGE_ASKED:
 		begin_stage(run, STAGE_KILLED, KILLED_NS);
+		look_elsewhere(run);
 		send(run, SIGKILL);
 		break;
 	case STAGE_KILLED:
@@ -295,8 +322,10 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 
 	if (run->stage == STAGE_WAITING)
 		trial_port_await(&run->port);
-	else if (run->stage >= STAGE_ASKED)
+	if (run->stage >= STAGE_ASKED) {
 		trial_port_try(&run->port, run->launch.pid);
+		look_elsewhere(run);
+	}
 	settle_if_ready(run);
 	look_on(run);
 	return 0;
@@ -372,6 +401,7 @@ static int on_report(sd_event_source *source, int fd, uint32_t revents, void *us
 	if (n == sizeof(failure)) {
 		end_unstarted(run, &failure);
 	} else if (run->stage == STAGE_STARTING) {
+		launch_open_proc(&run->launch);
 		begin_stage(run, STAGE_WAITING, run->options->ready_timeout_ns);
 		settle_if_ready(run);
 	}
@@ -479,8 +509,14 @@ static void on_close(void *userdata)
 	forward_rest(run);
 	cleanup_close(&run->launch.output);
 	cleanup_close(&run->launch.report);
+	cleanup_close(&run->launch.proc);
 	out_free(run->forward);
 	buf_free(&run->tail);
+}
+
+static void on_interrupt(void *userdata)
+{
+	end_in_vain(userdata, "It could not be tried: graced was interrupted.");
 }
 
 int trial_command(struct options *options, char **argv, struct trial_report *report)
@@ -489,7 +525,7 @@ int trial_command(struct options *options, char **argv, struct trial_report *rep
 		.options = options,
 		.argv = argv,
 		.report = report,
-		.launch = {.output = -1, .report = -1},
+		.launch = {.output = -1, .report = -1, .proc = -1},
 		.init_name = TRIAL_INIT,
 		.port = {.number = (uint16_t)options->ready_port},
 	};
@@ -499,7 +535,7 @@ int trial_command(struct options *options, char **argv, struct trial_report *rep
 		.attached = on_attached,
 		.record = on_record,
 		.close = on_close,
-		.interrupted = TRIAL_IN_VAIN,
+		.interrupt = on_interrupt,
 	};
 
 	options->makes_own = options->no_names = true;

@@ -28,7 +28,7 @@
 /* How long the record may take once the runtime has said that it has stopped. */
 #define RECORD_US (30 * 1000000)
 
-#define ID_SHOWN 12
+#define DOCKER_USAGE 125 /* the exit status of docker, which does not know an option */
 
 struct target {
 	struct run *run;
@@ -157,7 +157,12 @@ static int on_client(sd_event_source *source, const siginfo_t *info, void *userd
 {
 	struct target *t = userdata;
 
-	if (info->si_code != CLD_EXITED || info->si_status)
+	/* Of its own words: nothing was asked of its daemon. */
+	if (info->si_code == CLD_EXITED && info->si_status == DOCKER_USAGE &&
+	    client_of(t) == clients && t->run->options->filter.sigmask)
+		end_in_vain(t, "this docker stop has no option for the signal, as that of Docker "
+			       "23.0 has; send it by docker kill -s, and use --watch");
+	else if (info->si_code != CLD_EXITED || info->si_status)
 		end_in_vain(t, "%s stop failed", client_of(t)->command);
 	else if (sd_event_add_time_relative(monitor_event(t->run->monitor), &t->late,
 					    CLOCK_MONOTONIC, RECORD_US, 1000, on_late, t) < 0)
@@ -378,6 +383,14 @@ static void on_close(void *userdata)
 	}
 }
 
+static void on_interrupt(void *userdata)
+{
+	struct run *run = userdata;
+
+	for (size_t i = 0; i < run->n; i++)
+		end_in_vain(run->targets + i, "graced was interrupted");
+}
+
 static bool add_target(struct run *run, const char *name)
 {
 	struct target *t = run->targets + run->n;
@@ -408,7 +421,7 @@ int trial_named(struct options *options, char **names, struct trial_report *repo
 		.close = on_close,
 		/* A daemon would not know what this command asks for. */
 		.may_follow = !is_described(options),
-		.interrupted = TRIAL_IN_VAIN,
+		.interrupt = on_interrupt,
 	};
 	int status;
 

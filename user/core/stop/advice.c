@@ -67,9 +67,11 @@ static const struct topic topics[ADVICE_TOPICS] = {
 	[AUDIT_SUSPENDS] = {"$ only suspends processes; @ would not end",
 			    "Name a signal that ends the program by STOPSIGNAL, such as SIGTERM.",
 			    "set another STOPSIGNAL"},
-	[AUDIT_ACCESS] = {"this user may not look into @",
-			  "Run graced as root, in the pid namespace of the host.",
-			  "look again as root"},
+	[AUDIT_ACCESS] =
+		{"this user may not look into @",
+		 "Run graced as root with all capabilities, in the pid namespace of the host, "
+		 "and where no security module (AppArmor, SELinux) denies it.",
+		 "look again with all rights of root"},
 	[AUDIT_THREADS] =
 		{"some threads of @ block $ or wait for it and others do not, and which of them gets "
 		 "it is not known",

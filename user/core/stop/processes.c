@@ -375,12 +375,17 @@ static bool passes_on(const struct graced_proc *proc, uint32_t status, const str
 	return childs ? code == 128 + childs : code && code == (p->status >> 8 & 0xff);
 }
 
-/* The last child of proc that ended from from_ns to end_ns so that it was passed on by status.
+/* tini and its like block a signal, and fetch it. */
+#define FETCHED (GRACED_SIG_BLOCKED | GRACED_SIG_WAITED)
+
+/* The last child of proc that ended from from_ns to end_ns so that it was passed on by status: the
+ * oldest of one that is like tini, which waits for the child that it started and adopts the rest.
  * *ret_n: how many did within PASS_NS. */
 static const struct process *passed(const struct processes *all, const struct graced_proc *proc,
-				    uint32_t status, uint64_t from_ns, uint64_t end_ns,
-				    uint32_t *ret_n)
+				    const struct stop_signal *asked, uint32_t status,
+				    uint64_t from_ns, uint64_t end_ns, uint32_t *ret_n)
 {
+	bool waits_for_one = asked->seen && asked->flags & FETCHED;
 	const struct process *ret = NULL;
 
 	*ret_n = 0;
@@ -392,7 +397,8 @@ static const struct process *passed(const struct processes *all, const struct gr
 		    !passes_on(proc, status, p))
 			continue;
 		*ret_n += p->end_ns + PASS_NS >= end_ns;
-		if (!ret || p->end_ns > ret->end_ns)
+		if (!ret || (waits_for_one ? p->proc.start_ns < ret->proc.start_ns
+					   : p->end_ns > ret->end_ns))
 			ret = p;
 	}
 	return ret;
@@ -414,13 +420,11 @@ static bool ended_itself(const struct stop *stop)
 
 /*
  * A process that handled a stop signal, and ended by 128 + its number: as likely by its own
- * decision as to pass on that a child died of it. tini and its like block it, and fetch it.
+ * decision as to pass on that a child died of it.
  */
 static bool decided(const struct stop_signal *asked, uint32_t status)
 {
-	const uint32_t fetched = GRACED_SIG_BLOCKED | GRACED_SIG_WAITED;
-
-	return asked->seen && !(asked->flags & (fetched | GRACED_SIG_DFL | GRACED_SIG_IGN)) &&
+	return asked->seen && !(asked->flags & (FETCHED | GRACED_SIG_DFL | GRACED_SIG_IGN)) &&
 	       !(status & 0x7f) && (status >> 8 & 0xff) == 128 + asked->number;
 }
 
@@ -478,7 +482,7 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 	if (!all || !stop->exit_seen || !status || !ended_itself(stop))
 		return NULL;
 	for (int i = 0; i < PASS_DEPTH && !decided(asked, status); i++) {
-		p = passed(all, proc, status, from_ns, end_ns, &n);
+		p = passed(all, proc, asked, status, from_ns, end_ns, &n);
 		if (!p) {
 			*ret_sure &= !is_like_a_signal(status) || !was_missed(all, end_ns);
 			break;

@@ -115,10 +115,12 @@ static void add_result(struct buf *out, int32_t result)
 }
 
 static void add_target_init(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
-			    const struct record_process *sender)
+			    const struct record_process *sender, const char *comm)
 {
 	if (kind != SENDER_KERNEL && sender->pid && sender->pid == stop->process.pid)
 		buf_adds(out, "itself");
+	else if (stop->process.pid)
+		phrase_add_process_then(out, &stop->process, comm);
 	else
 		phrase_add_init(out, stop);
 }
@@ -137,7 +139,7 @@ static void add_asked(struct buf *out, const struct record_stop *stop,
 	buf_adds(out, " sent ");
 	phrase_add_signal(out, r->number);
 	buf_adds(out, " to ");
-	add_target_init(out, stop, r->sender, &r->process);
+	add_target_init(out, stop, r->sender, &r->process, r->target_comm);
 	if (r->reason && !is_heard_later(stop, r)) {
 		buf_printf(out, ", in vain: %s", unheard_remark(r->reason));
 		return;
@@ -219,7 +221,7 @@ static void add_kill(struct buf *out, const struct record_stop *stop)
 	else
 		phrase_add_sender(out, stop, s->kind, &s->process);
 	buf_adds(out, " killed ");
-	add_target_init(out, stop, s->kind, &s->process);
+	add_target_init(out, stop, s->kind, &s->process, NULL);
 }
 
 static void add_signal_passed(struct buf *out, const struct record_stop *stop,

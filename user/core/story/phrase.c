@@ -25,6 +25,15 @@ void phrase_add_process(struct buf *out, const struct record_process *p)
 	buf_printf(out, "[%u]", p->ns_pid ? p->ns_pid : p->pid);
 }
 
+void phrase_add_process_then(struct buf *out, const struct record_process *p, const char *comm)
+{
+	struct record_process then = *p;
+
+	if (comm && *comm)
+		then.comm = comm;
+	phrase_add_process(out, &then);
+}
+
 void phrase_add_init(struct buf *out, const struct record_stop *stop)
 {
 	if (stop->process.pid)
@@ -158,7 +167,7 @@ static void add_sender(struct buf *out, const struct record_stop *stop, enum sen
 		return;
 	}
 	if (own || p->pid == stop->process.pid) {
-		phrase_add_process(out, own ? &own->process : &stop->process);
+		phrase_add_process_then(out, own ? &own->process : &stop->process, p->comm);
 		return;
 	}
 	phrase_add_comm(out, p->comm);

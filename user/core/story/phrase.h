@@ -12,6 +12,8 @@
 
 void phrase_add_comm(struct buf *out, const char *comm);
 void phrase_add_process(struct buf *out, const struct record_process *process);
+/* ... as it was called then; comm NULL or "": not known. */
+void phrase_add_process_then(struct buf *out, const struct record_process *p, const char *comm);
 void phrase_add_init(struct buf *out, const struct record_stop *stop);
 void phrase_add_signal(struct buf *out, uint32_t number);
 /* How long it is from one time to the other; 0 if that is the earlier one. */

@@ -231,6 +231,18 @@ static void add_passed(struct buf *out, const struct record_stop *stop)
 		buf_adds(out, ", which ignores it");
 }
 
+/* Init, by its name when it did that. */
+static void add_passer(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_member *to = record_find_member(stop, passed_to(stop)->pid);
+	bool known = to && to->asked.process.pid == stop->process.pid && stop->process.pid;
+
+	if (known)
+		phrase_add_process_then(out, &stop->process, to->asked.process.comm);
+	else
+		phrase_add_init(out, stop);
+}
+
 static const char *done_with(enum disposition disposition)
 {
 	if (disposition == DISPOSITION_IGNORED)
@@ -311,8 +323,10 @@ static void add_ended_how(struct buf *out, const struct record_stop *stop)
 
 static void add_ended_well(struct buf *out, const struct record_stop *stop)
 {
-	phrase_add_init(out, stop);
-	if (stop->forward.count) {
+	if (!stop->forward.count) {
+		phrase_add_init(out, stop);
+	} else {
+		add_passer(out, stop);
 		add_passed(out, stop);
 		buf_adds(out, ", and");
 	}

@@ -70,7 +70,7 @@ static bool is_refusing(facts_ptr f)
 
 static bool is_unseen(facts_ptr f)
 {
-	return f->stop->outcome == OUTCOME_UNKNOWN || f->stop->gaps & BLINDING ||
+	return f->elsewhere || f->stop->outcome == OUTCOME_UNKNOWN || f->stop->gaps & BLINDING ||
 	       f->stop->processes_gaps;
 }
 
@@ -133,6 +133,8 @@ static void add_unasked(struct buf *out, facts_ptr f)
 static void add_unseen(struct buf *out, facts_ptr f)
 {
 	buf_adds(out, "not all of it was seen");
+	if (f->elsewhere)
+		buf_adds(out, ", as a process of it was in another cgroup");
 }
 
 static const struct row {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/proc/launch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,8 +18,11 @@
 
 #include "io/files/fd.h"
 #include "io/proc/child.h"
+#include "io/proc/proc.h"
 
-#define END_MS 10000 /* all of its pid namespace has to end */
+#define END_MS	   10000 /* all of its pid namespace has to end */
+#define PF_EXITING 0x4
+#define TEXT_MAX   (256u << 10)
 
 enum { READ, WRITE };
 
@@ -126,7 +130,7 @@ static int start(const struct launch_spec *spec, struct pipes *p, struct launch 
 		return -errno;
 	if (pid == 0)
 		begin(spec, p);
-	*ret = (struct launch){(pid_t)pid, -1, -1};
+	*ret = (struct launch){(pid_t)pid, -1, -1, -1};
 	r = enter_cgroup(spec->cgroup, ret->pid);
 	if (r >= 0 && write(p->gate[WRITE], "", 1) != 1)
 		r = -errno;
@@ -148,6 +152,53 @@ int launch_start(const struct launch_spec *spec, struct launch *ret)
 		r = start(spec, &p, ret);
 	pipes_close(&p);
 	return r;
+}
+
+/* --- what it has made -------------------------------------------------------------------------- */
+
+void launch_open_proc(struct launch *launch)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/proc", launch->pid);
+	launch->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Of one on its way out v1 says that it is in the root. */
+static bool is_ending(int proc, const char *pid)
+{
+	char path[NAME_MAX + 8], text[1024];
+	struct procfs_stat stat;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/stat", pid);
+	n = fd_read_into(proc, path, text, sizeof(text));
+	return n < 0 || procfs_parse_stat(text, (size_t)n, &stat) < 0 || stat.flags & PF_EXITING;
+}
+
+static bool is_elsewhere(int proc, const char *pid, const char *controller, const char *name)
+{
+	_cleanup_(cleanup_free) char *text = NULL;
+	char path[NAME_MAX + 8], cgroup[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/cgroup", pid);
+	return fd_read_all(proc, path, TEXT_MAX, &text) >= 0 &&
+	       procfs_parse_cgroup(text, controller, cgroup, sizeof(cgroup)) >= 0 &&
+	       !strstr(cgroup, name) && !is_ending(proc, pid);
+}
+
+bool launch_has_elsewhere(const struct launch *launch, const char *controller, const char *name)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	const struct dirent *entry;
+
+	if (launch->proc < 0 || fd_opendir(launch->proc, ".", &dir) < 0)
+		return false;
+	while ((entry = readdir(dir)))
+		if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name) &&
+		    is_elsewhere(launch->proc, entry->d_name, controller, name))
+			return true;
+	return false;
 }
 
 bool launch_kill(struct launch *launch)
