@@ -235,9 +235,16 @@ uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 size_t stop_requests(const struct stop *stop, const struct stop_signal *ret[STOP_REQUESTS],
 		     uint32_t *ret_total);
 
+/* What init was sent in the minute before it sent s, of that number, and which asked for no stop:
+ * init passed it on. NULL: nothing was. */
+const struct stop_signal *stop_passed_beside(const struct stop *stop, const struct stop_signal *s);
+
 /* When init was asked: by the first request that it took, as far as that was seen, else by the one
  * that counts. */
 uint64_t stop_asked_ns(const struct stop *stop);
+
+/* The signal that ended init; 0: none. Where reboot(2) did, its parent sees another one. */
+uint32_t stop_ended_by(const struct stop *stop);
 
 /* Deaf to the request that counts, with the program that was there when it ended. */
 bool stop_is_deaf(const struct stop *stop);

@@ -178,7 +178,12 @@ static bool is_crash(const struct record_stop *stop)
 
 static bool is_failure(const struct record_stop *stop)
 {
-	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF;
+	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF && !record_beside(stop);
+}
+
+static bool is_after_signal(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF && record_beside(stop);
 }
 
 static const struct remedy remedies[] = {
@@ -251,6 +256,10 @@ static const struct remedy remedies[] = {
 	 "took it so long.",
 	 NULL},
 	{ANY, is_crash, "See the program's own log and its core dump.", NULL},
+	{ANY, is_after_signal,
+	 "It may have ended by that signal, which was no request to stop: see who sent it, and the "
+	 "program's own log.",
+	 NULL},
 	{ANY, is_failure, "See the program's own log: it ended by itself.", NULL},
 };
 
