@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about core/story: requests that came while init was held up, and signals that were none. */
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "core/story/part.h"
@@ -107,6 +109,22 @@ static void what_was_passed_on_is_named(void **state)
 		   "killed it 2.00s later.");
 }
 
+static void a_request_before_the_handler_has_its_remedy(void **state)
+{
+	static const struct record_stop stop = {
+		ENDED(KILLED, GRACE_EXPIRED, 0),
+		.reason = UNHEARD_BEFORE_HANDLER,
+		.stop_signal = {.known = true, .number = 15, .sender.kind = SENDER_KUBELET},
+	};
+	const char *text, *page;
+
+	assert_why(&stop, "app[1] was sent SIGTERM before it had installed its handler; an unknown "
+			  "sender killed it 2.00s later.");
+	assert_true(story_remedy(&stop, 0, &text, &page));
+	assert_non_null(strstr(text, "--ready-log"));
+	assert_false(story_remedy(&stop, 1, &text, &page));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -116,6 +134,8 @@ int main(void)
 		      an_exit_after_a_signal_is_not_by_itself),
 		CLAIM("of a signal that init passed on in vain, its own number is said",
 		      what_was_passed_on_is_named),
+		CLAIM("one that came before the handler has its sentence and its remedy",
+		      a_request_before_the_handler_has_its_remedy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,13 @@ static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 	return stop->status & 0x7f ? by_last : by_signal;
 }
 
+void stop_looked_at(struct stop *stop, const struct obs_look *look)
+{
+	if (stop->request.seen && look->proc.pid == stop->init.pid &&
+	    look->begin_ns >= stop->request.at_ns && look->caught >> (stop->request.number - 1) & 1)
+		stop->hearing |= STOP_CATCHES_LATER;
+}
+
 enum unheard stop_unheard(const struct stop *stop)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
@@ -70,7 +77,10 @@ enum unheard stop_unheard(const struct stop *stop)
 	if (stop_signal_unheard(request)) {
 		by_signal = unheard_by(request->number, RESULT_IGNORED, request->flags,
 				       stop->hearing & STOP_SHELL);
-		return by_signal && is_before_exec(stop) ? before_exec(stop, by_signal) : by_signal;
+		if (by_signal && is_before_exec(stop))
+			return before_exec(stop, by_signal);
+		return by_signal && stop->hearing & STOP_CATCHES_LATER ? UNHEARD_BEFORE_HANDLER
+								       : by_signal;
 	}
 	/* The rest follows from signals that were not seen, too. */
 	if (!stop->exit_seen || stop_gaps(stop) & holes)
@@ -85,5 +95,5 @@ bool stop_is_deaf(const struct stop *stop)
 	enum unheard why = stop_unheard(stop);
 
 	return is_before_exec(stop) ? why == UNHEARD_NO_HANDLER || why == UNHEARD_SHELL
-				    : stop->deaf;
+				    : stop->deaf && why != UNHEARD_BEFORE_HANDLER;
 }

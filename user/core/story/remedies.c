@@ -186,7 +186,16 @@ static bool is_after_signal(const struct record_stop *stop)
 	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF && record_beside(stop);
 }
 
+static bool is_before_handler(const struct record_stop *stop)
+{
+	return stop->reason == UNHEARD_BEFORE_HANDLER;
+}
+
 static const struct remedy remedies[] = {
+	{ANY, is_before_handler,
+	 "Install the handler first thing in the program, and stop it only once it is ready: graced try "
+	 "waits for that by --ready-log and --ready-port.",
+	 "a-handler-in-the-program"},
 	{OF(OOM_CONTAINER) | OF(OOM_POD), NULL,
 	 "Raise the limit, or have the program use less (its heap, its workers).", NULL},
 	{OF(OOM_NODE) | OF(OOM_USERSPACE), NULL,
