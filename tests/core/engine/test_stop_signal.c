@@ -206,6 +206,76 @@ static void test_not_asked(void **state)
 	world_close(&w);
 }
 
+static void take(struct world *w, uint64_t at, uint32_t number)
+{
+	const struct obs taken = {.type = OBS_TAKEN,
+				  .at_ns = at,
+				  .taken = {.id = CG_A1, .pid = P_A1.pid, .sig = number}};
+
+	world_tell(w, &taken);
+}
+
+/* Its stop signal is SIGQUIT. What comes in the minute before the exit may be why it exits. */
+static void test_exit_after_another(void **state)
+{
+	static const struct {
+		uint32_t sent;
+		const struct graced_proc *by; /* NULL: a runtime */
+		uint64_t exit_ns;
+		enum sender_kind sender;
+		uint32_t listed;
+	} want[] = {
+		{SIGTERM, NULL, SEC(21), SENDER_RUNTIME, 1},
+		{SIGTERM, &P_SHELL, SEC(80), SENDER_HOST, 1},
+		{SIGTERM, &P_SHELL, SEC(80) + 1, SENDER_HOST, 0},
+		{SIGINT, &P_A1_CHILD, SEC(21), SENDER_POD, 1},
+		{SIGHUP, &P_SHELL, SEC(21), SENDER_HOST, 1},
+		{SIGUSR2, NULL, SEC(21), SENDER_RUNTIME, 1},
+		{37, &P_SHELL, SEC(21), SENDER_HOST, 1},
+		{SIGPIPE, &P_SHELL, SEC(21), SENDER_HOST, 0},
+		{SIGALRM, &P_SHELL, SEC(21), SENDER_HOST, 0},
+		{SIGTERM, &P_A1, SEC(21), SENDER_POD, 0},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		const struct record_stop *s;
+		struct world w;
+
+		open_undescribed(&w);
+		provide(&w, SEC(19), SIGQUIT);
+		if (want[i].by)
+			world_from(&w, SEC(20), CG_A1, &P_A1, want[i].sent, want[i].by);
+		else
+			world_managed(&w, SEC(20), CG_A1, &P_A1, want[i].sent);
+		take(&w, SEC(20) + 5, want[i].sent);
+		end_and_provide(&w, want[i].exit_ns, EXIT(0), 0);
+		assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+		s = world_stop(&w);
+		assert_false(s->stop_signal.known);
+		assert_int_equal(s->n_requests, want[i].listed);
+		assert_int_equal(s->requests[0].number, want[i].listed ? want[i].sent : 0);
+		assert_true(!record_beside(s) == !want[i].listed);
+		if (want[i].listed) {
+			assert_int_equal(s->requests[0].sender, want[i].sender);
+			assert_int_equal(s->requests[0].taken_ns, SEC(20) + 5);
+		}
+		world_close(&w);
+	}
+}
+
+/* A runtime's signal that might have been the stop, and was not. */
+static void test_exit_after_a_candidate(void **state)
+{
+	struct world w;
+
+	open_undescribed(&w);
+	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGHUP);
+	end_and_provide(&w, SEC(21), EXIT(0), SIGTERM);
+	assert_verdict(&w, OUTCOME_COMPLETED, CAUSE_SELF, 0);
+	assert_int_equal(world_stop(&w)->requests[0].number, SIGHUP);
+	world_close(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -220,6 +290,11 @@ int main(void)
 		CLAIM("... nor is its delivery that of the stop", test_delivery_of_another),
 		CLAIM("signals from within, of a former init and before a request leave no gap",
 		      test_not_asked),
+		CLAIM("a signal that is no request, and that init took in the minute before it exited, is "
+		      "listed with its sender",
+		      test_exit_after_another),
+		CLAIM("... also once it is known not to be the stop signal",
+		      test_exit_after_a_candidate),
 	};
 
 	return cmocka_run_group_tests_name("core/engine: stop signal", tests, NULL, NULL);

@@ -345,6 +345,45 @@ static void test_asked_inside(void **state)
 	}
 }
 
+/* Init is sent what asks for no stop, so many tenths of a second before it sends its child that. */
+static void test_passed_beside(void **state)
+{
+	static const struct {
+		uint32_t sig;
+		enum relation from;
+		int before;
+		int32_t result;
+		enum cause cause;
+	} want[] = {
+		{10, RELATION_MANAGER, 1, 0, CAUSE_HOST},
+		{10, RELATION_HOST, 600, 0, CAUSE_HOST},
+		{10, RELATION_TERMINAL, 1, 0, CAUSE_HOST},
+		{10, RELATION_OTHER_POD, 1, 0, CAUSE_OTHER_POD},
+		{10, RELATION_SAME_CONTAINER, 1, 0, CAUSE_SAME_CONTAINER},
+		{10, RELATION_HOST, 601, 0, CAUSE_SUPERVISOR},
+		{10, RELATION_HOST, -1, 0, CAUSE_SUPERVISOR},
+		{10, RELATION_HOST, 1, RESULT_IGNORED, CAUSE_SUPERVISOR},
+		{12, RELATION_HOST, 1, 0, CAUSE_SUPERVISOR},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct outcome_verdict got;
+		struct bench b;
+
+		print_message("row %zu\n", i);
+		bench_open_init(&b, STOP_RUNNING);
+		bench_shoot(&b, AT(1000 - want[i].before), want[i].sig, want[i].from,
+			    want[i].result, 0);
+		shoot_flags(&b, AT(1000), INIT + 1, 10, INIT, GRACED_SIG_DFL);
+		bench_ends(&b, AT(1000), INIT + 1, INIT, 10);
+		bench_init_ends(&b, AT(1001), CODE(138));
+		got = verdict_of(&b);
+		assert_int_equal(got.outcome, OUTCOME_TERMINATED);
+		assert_int_equal(got.cause, want[i].cause);
+		bench_close(&b);
+	}
+}
+
 /* What handles its signal leaves by a code of its own, or 0, of which there may be no record. */
 static void test_time_limit(void **state)
 {
@@ -697,6 +736,8 @@ int main(void)
 		CLAIM("... its own parent, too, which is its supervisor", test_supervised),
 		CLAIM("... also while init is asked from inside, unless it passes that on",
 		      test_asked_inside),
+		CLAIM("what init was sent itself shortly before ended the child that it passed that to",
+		      test_passed_beside),
 		CLAIM("timeout(1) that ends by 124 ended what it ran; by its name alone, as far as can be "
 		      "seen",
 		      test_time_limit),

@@ -324,6 +324,42 @@ static void test_left_pending(void **state)
 	}
 }
 
+/* A request that was dropped, and what a look finds at a time of seconds. */
+static void test_before_handler(void **state)
+{
+	static const struct {
+		uint64_t look_s, caught;
+		uint32_t pid;
+		bool heard, later;
+	} rows[] = {
+		{7, 1ULL << 14, 0, false, true},  {5, 1ULL << 14, 0, false, true},
+		{4, 1ULL << 14, 0, false, false}, {7, 1ULL << 1, 0, false, false},
+		{7, 1ULL << 14, 9, false, false}, {7, 1ULL << 14, 0, true, false},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		const struct obs_exit exit = {.status = 9};
+		struct obs_look look = {
+			.begin_ns = SEC(rows[i].look_s), .proc = P_A1, .caught = rows[i].caught};
+		struct bench b;
+
+		print_message("row %zu\n", i);
+		look.proc.pid += rows[i].pid;
+		bench_open(&b, STOP_RUNNING);
+		bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, !rows[i].heard,
+			    GRACED_SIG_SHIELDED | GRACED_SIG_DFL);
+		stop_looked_at(b.stop, &look);
+		bench_shoot(&b, SEC(15), 9, RELATION_MANAGER, 0, 0);
+		assert_true(stop_advance(b.stop, STOP_EV_EXIT));
+		stop_exited(b.stop, &exit, SEC(15));
+		assert_int_equal(stop_unheard(b.stop), rows[i].later   ? UNHEARD_BEFORE_HANDLER
+						       : rows[i].heard ? UNHEARD_NONE
+								       : UNHEARD_NO_HANDLER);
+		assert_int_equal(stop_is_deaf(b.stop), !rows[i].heard && !rows[i].later);
+		bench_close(&b);
+	}
+}
+
 /* A request that was dropped, an exec, and what the exit shows of the program behind that. */
 static void test_before_exec(void **state)
 {
@@ -401,6 +437,8 @@ int main(void)
 		      test_left_pending),
 		CLAIM("a signal before the last exec is one that the program then would have heard",
 		      test_before_exec),
+		CLAIM("a request that came before init had its handler is told by a look after it",
+		      test_before_handler),
 		CLAIM("a window is incomplete by what was lost, suppressed or not watched",
 		      test_window),
 	};

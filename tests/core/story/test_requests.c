@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/story/events: requests that came while init was held up, and processes that
- * have exec'd since. */
+/* Claims about core/story: requests that came while init was held up, signals that were none, and
+ * processes that have exec'd since. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,7 +9,8 @@
 #include "core/story/story.h"
 #include "lib/claim.h"
 
-#define S UINT64_C(1000000000)
+#define MS UINT64_C(1000000)
+#define S  (1000 * MS)
 
 #define REQUEST(n, at, taken)                                                                 \
 	{                                                                                     \
@@ -95,12 +96,101 @@ static void each_process_has_the_name_that_it_had_then(void **state)
 	assert_non_null(strstr(buf_str(&why), "bash[1] passed SIGTERM to app[2]"));
 }
 
+#define BESIDE(n, at, ...)                                                            \
+	{                                                                             \
+		.number = (n), .at_ns = (at), .sender = SENDER_RUNTIME,               \
+		.process = {.pid = 3508, .ns_pid = 3508, .comm = "runc"}, __VA_ARGS__ \
+	}
+/* It ends at two seconds. */
+#define ENDED(outcome_, cause_, code)                                                        \
+	.process = {.pid = 4201, .ns_pid = 1, .comm = "app"}, .outcome = OUTCOME_##outcome_, \
+	.cause = CAUSE_##cause_, .exit = {.known = true, .status = (code) << 8, .at_ns = 2 * S}
+
+static void assert_why(const struct record_stop *stop, const char *want)
+{
+	_cleanup_(buf_free) struct buf out = {};
+
+	story_add_why(&out, stop);
+	assert_string_equal(buf_str(&out), want);
+}
+
+static void an_exit_after_a_signal_is_not_by_itself(void **state)
+{
+	static const struct {
+		struct record_stop stop;
+		const char *want;
+	} rows[] = {
+		{{ENDED(COMPLETED, SELF, 0), .requests = {BESIDE(15, S, .taken_ns = 1920 * MS)}},
+		 "app[1] exited with code 0, 80.0ms after it took SIGTERM from runc[3508] (the runtime)."},
+		{{ENDED(FAILED, SELF, 130), .requests = {BESIDE(1, S), BESIDE(2, 1900 * MS)}},
+		 "app[1] exited with code 130, 100ms after it was sent SIGINT from runc[3508] (the "
+		 "runtime)."},
+		/* What it took is likelier than what came later. */
+		{{ENDED(FAILED, SELF, 130),
+		  .requests = {BESIDE(2, S, .taken_ns = S), BESIDE(10, 1900 * MS)}},
+		 "app[1] exited with code 130, 1.00s after it took SIGINT from runc[3508] (the runtime)."},
+		{{ENDED(FAILED, SELF, 1), .requests = {BESIDE(15, S, .result = RESULT_IGNORED)}},
+		 "app[1] exited with code 1 by itself; no request to stop was seen."},
+		{{ENDED(FAILED, SUPERVISOR, 124), .requests = {BESIDE(1, S)}},
+		 "app[1] exited with code 124, as timeout does when its time is over."},
+		{{ENDED(TERMINATED, HOST, 130),
+		  .via = {{.pid = 4207, .ns_pid = 7, .comm = "sleep"}, VIA_PASSED_ON},
+		  .requests = {BESIDE(2, 1900 * MS)}},
+		 "sleep[7], child of app[1], died of SIGINT, sent by a process of the host. app[1] passed "
+		 "130 on. That was 100ms after it was sent SIGINT from runc[3508] (the runtime)."},
+	};
+	const char *text, *page;
+
+	for (size_t i = 0; i < LEN(rows); i++)
+		assert_why(&rows[i].stop, rows[i].want);
+	assert_true(story_remedy(&rows[1].stop, 0, &text, &page));
+	assert_string_equal(text, "It may have ended by that signal, which was no request to stop: "
+				  "see who sent it, and the program's own log.");
+	assert_false(story_remedy(&rows[1].stop, 1, &text, &page));
+}
+
+static void what_was_passed_on_is_named(void **state)
+{
+	static const struct record_stop stop = {
+		ENDED(KILLED, GRACE_EXPIRED, 0),
+		.reason = UNHEARD_CHILD_IGNORED,
+		.stop_signal = {.known = true, .number = 15, .sender.kind = SENDER_KUBELET},
+		.forward = {.count = 1, .number = 2, .result = RESULT_IGNORED},
+	};
+
+	assert_why(&stop,
+		   "app[1] passed SIGINT on to its child, which ignores it; an unknown sender "
+		   "killed it 2.00s later.");
+}
+
+static void a_request_before_the_handler_has_its_remedy(void **state)
+{
+	static const struct record_stop stop = {
+		ENDED(KILLED, GRACE_EXPIRED, 0),
+		.reason = UNHEARD_BEFORE_HANDLER,
+		.stop_signal = {.known = true, .number = 15, .sender.kind = SENDER_KUBELET},
+	};
+	const char *text, *page;
+
+	assert_why(&stop, "app[1] was sent SIGTERM before it had installed its handler; an unknown "
+			  "sender killed it 2.00s later.");
+	assert_true(story_remedy(&stop, 0, &text, &page));
+	assert_non_null(strstr(text, "--ready-log"));
+	assert_false(story_remedy(&stop, 1, &text, &page));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CLAIM("a request that was taken once it went on, or that it died of, was not in vain",
 		      what_was_heard_later_was_not_in_vain),
 		cmocka_unit_test(each_process_has_the_name_that_it_had_then),
+		CLAIM("an exit after a signal that is no request is not said to be by itself",
+		      an_exit_after_a_signal_is_not_by_itself),
+		CLAIM("of a signal that init passed on in vain, its own number is said",
+		      what_was_passed_on_is_named),
+		CLAIM("one that came before the handler has its sentence and its remedy",
+		      a_request_before_the_handler_has_its_remedy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ bool stops_look_due(struct stops *stops, struct stop *stop, uint64_t now_ns)
 }
 
 /* The stop that a look was at, which began then: not one that has ended since, or was asked anew. */
-static struct stop *stop_looked_at(const struct stops *stops, uint64_t id, uint64_t begin_ns)
+static struct stop *stop_of_look(const struct stops *stops, uint64_t id, uint64_t begin_ns)
 {
 	struct stop *stop = stop_in(cgmap_get(stops->map, id));
 	bool is_open = stop && stop->request.seen &&
@@ -131,12 +131,13 @@ static struct stop *stop_looked_at(const struct stops *stops, uint64_t id, uint6
 
 int stops_on_look(struct stops *stops, const struct obs *obs)
 {
-	struct stop *stop = stop_looked_at(stops, obs->look.id, obs->look.begin_ns);
+	struct stop *stop = stop_of_look(stops, obs->look.id, obs->look.begin_ns);
 
 	if (!stop)
 		return 0;
 	if (!obs->look.tid && obs->look.proc.pid != stop->init.pid)
 		processes_looked_at(stop, &obs->look);
+	stop_looked_at(stop, &obs->look);
 	waits_take(&stop->waits, &obs->look);
 	return 0;
 }
@@ -151,7 +152,7 @@ static bool is_unheard(const struct stop *stop)
 
 int stops_on_looked(struct stops *stops, const struct obs *obs)
 {
-	struct stop *stop = stop_looked_at(stops, obs->looked.id, obs->looked.begin_ns);
+	struct stop *stop = stop_of_look(stops, obs->looked.id, obs->looked.begin_ns);
 
 	if (!stop)
 		return 0;

@@ -362,6 +362,7 @@ unsigned int advice_of_unheard(enum unheard reason)
 		[UNHEARD_CHILD_IGNORED] = WARNING(AUDIT_CHILD_IGNORES),
 		[UNHEARD_RERAISED] = WARNING(AUDIT_RERAISES),
 		[UNHEARD_BEFORE_EXEC] = ADVICE_TOPICS,
+		[UNHEARD_BEFORE_HANDLER] = ADVICE_TOPICS,
 	};
 
 	return (unsigned int)reason < UNHEARD_COUNT ? of[reason] : ADVICE_TOPICS;

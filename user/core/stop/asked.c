@@ -184,7 +184,7 @@ static void choose_again(struct stop *stop)
 }
 
 /* A later one replaces one of before, as a second stop follows on a first that lapsed. */
-void asked_note_candidate(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+bool asked_note_candidate(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			  uint64_t at_ns, struct sender *sender)
 {
 	struct stop_aside *aside;
@@ -192,14 +192,15 @@ void asked_note_candidate(struct cgmap *map, struct stop *stop, const struct obs
 
 	if (sender->kind != SENDER_RUNTIME || sender->relation != RELATION_MANAGER ||
 	    sig->result == RESULT_OVERFLOW || !stop_is_running(stop) || stop->state == STOP_KILLED)
-		return;
+		return false;
 	aside = stop_want_aside(stop);
 	if (!aside)
-		return;
+		return false;
 	c = &aside->candidate;
 	c->suppressed = stop->before.suppressed + sig->suppressed;
 	c->numbers |= 1ULL << (sig->sig - 1);
 	asked_take(map, &c->signal, sig, at_ns, sender);
+	return true;
 }
 
 bool asked_by(enum relation from)
@@ -227,14 +228,20 @@ void asked_note_inside(struct cgmap *map, struct stop *stop, const struct obs_si
 		asked_take(map, &aside->inside, sig, at_ns, sender);
 }
 
+/* SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGPWR and those of real time, without the
+ * two that are libc's: programs end by these. */
+#define ENDING_SET                                                                              \
+	(1ULL << 0 | 1ULL << 1 | 1ULL << 2 | 1ULL << 9 | 1ULL << 11 | 1ULL << 14 | 1ULL << 29 | \
+	 ~0ULL << 33)
+
 void asked_note_beside(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 		       uint64_t at_ns, struct sender *sender)
 {
 	struct stop_signal s = {};
 
-	if (!(STOPS_SIGNAL_SET >> (sig->sig - 1) & 1) || !stop_is_running(stop) ||
-	    sig->result == RESULT_OVERFLOW ||
-	    !(asked_by(sender->relation) || sender->relation == RELATION_SAME_CONTAINER))
+	if (!(ENDING_SET >> (sig->sig - 1) & 1) || !stop_is_running(stop) ||
+	    sig->result == RESULT_OVERFLOW || sender->relation == RELATION_NONE ||
+	    sender->relation == RELATION_SELF)
 		return;
 	if (!stop->request.seen && stop->aside)
 		forget_old(map, stop->aside, at_ns);
@@ -279,7 +286,8 @@ bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, ui
 	}
 	/* An earlier one may have been the request: only its time and sender are lost. */
 	if (is_last || !c->numbers) {
-		asked_forget(map, &c->signal);
+		if (c->signal.seen)
+			push_other(map, stop, &c->signal);
 		c->numbers = 0;
 	}
 	return is_request;
@@ -389,6 +397,14 @@ static bool is_of_stop(const struct stop *stop, const struct stop_signal *inside
 	       inside->at_ns + HOOK_NS >= stop->request.at_ns;
 }
 
+/* Without a request what came beside matters where it may be why init exited: of the minute before
+ * that. */
+static bool is_of_exit(const struct stop *stop, const struct stop_signal *s)
+{
+	return s->seen &&
+	       (stop->request.seen || (stop->exit_seen && s->at_ns + HOOK_NS >= stop->exit_ns));
+}
+
 static void insert(const struct stop_signal **list, size_t n, const struct stop_signal *s)
 {
 	for (; n && list[n - 1]->at_ns > s->at_ns; n--)
@@ -400,19 +416,40 @@ size_t stop_requests(const struct stop *stop, const struct stop_signal *ret[STOP
 		     uint32_t *ret_total)
 {
 	const struct stop_aside *aside = stop_aside_of(stop);
-	size_t n = 0;
+	size_t n = 0, old = 0;
 
-	*ret_total = 0;
-	if (!stop->request.seen)
-		return 0;
-	insert(ret, n++, &stop->request);
+	if (stop->request.seen)
+		insert(ret, n++, &stop->request);
 	for (size_t i = 0; i < STOP_OTHERS; i++)
-		if (aside->others[i].seen)
+		if (is_of_exit(stop, aside->others + i))
 			insert(ret, n, aside->others + i), n++;
-	if (is_of_stop(stop, &aside->inside))
+		else
+			old += aside->others[i].seen;
+	*ret_total = n ? aside->n_others - (uint32_t)old + stop->request.seen : 0;
+	if (stop->request.seen && is_of_stop(stop, &aside->inside)) {
 		insert(ret, n, &aside->inside), n++;
-	*ret_total = aside->n_others + 1 + is_of_stop(stop, &aside->inside);
+		++*ret_total;
+	}
 	return n;
+}
+
+const struct stop_signal *stop_passed_beside(const struct stop *stop, const struct stop_signal *s)
+{
+	const struct stop_aside *aside = stop_aside_of(stop);
+	const struct stop_signal *ret = NULL;
+
+	if (s->sender.proc.pid != stop->init.pid)
+		return NULL;
+	for (size_t i = 0; i < STOP_OTHERS; i++) {
+		const struct stop_signal *other = aside->others + i;
+
+		if (other->seen && other->number == s->number && other->at_ns <= s->at_ns &&
+		    other->at_ns + HOOK_NS >= s->at_ns && !stop_signal_unheard(other) &&
+		    other->sender.relation != RELATION_KERNEL &&
+		    (!ret || other->at_ns > ret->at_ns))
+			ret = other;
+	}
+	return ret;
 }
 
 uint64_t stop_asked_ns(const struct stop *stop)

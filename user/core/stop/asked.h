@@ -20,13 +20,13 @@ void asked_forget_aside(struct cgmap *map, struct stop *stop);
 /* A signal from one that asks: the request, or one beside it. */
 void asked_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig, uint64_t at_ns,
 		struct sender *sender);
-/* One that may turn out to be the request, or why it exits. */
-void asked_note_candidate(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
+/* One that may turn out to be the request: true, if it may. And one that may be why it exits. */
+bool asked_note_candidate(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			  uint64_t at_ns, struct sender *sender);
 void asked_note_inside(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 		       uint64_t at_ns, struct sender *sender);
 
-/* One that is no stop signal of this container, but is of most. */
+/* One that asks for no stop of this container, and by which programs end all the same. */
 void asked_note_beside(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 		       uint64_t at_ns, struct sender *sender);
 

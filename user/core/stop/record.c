@@ -20,6 +20,22 @@ const struct record_member *record_first_cut(const struct record_stop *stop)
 	return NULL;
 }
 
+const struct record_request *record_beside(const struct record_stop *stop)
+{
+	const struct record_request *ret = NULL;
+
+	for (size_t i = 0; !stop->stop_signal.known && i < RECORD_REQUESTS; i++) {
+		const struct record_request *r = stop->requests + i;
+
+		if (!r->number || r->result == RESULT_IGNORED || r->dropped_ns ||
+		    r->at_ns > stop->exit.at_ns)
+			continue;
+		if (!ret || r->taken_ns >= ret->taken_ns)
+			ret = r;
+	}
+	return ret;
+}
+
 const char *record_namespace(const struct record_pod *pod, const struct record_container *container)
 {
 	if (pod->known)

@@ -459,6 +459,10 @@ const char *record_workload_kind(const struct record_pod *pod,
 /* "compose" or "quadlet", by the source that groups containers outside pods. */
 const char *record_group_kind(enum meta_source source);
 
+/* Without a stop signal: the last signal among the requests that init took, or else was sent,
+ * before it ended. NULL: there was none. */
+const struct record_request *record_beside(const struct record_stop *stop);
+
 /* For a stop of the reason before-exec: how long after its start the init was asked, and its name
  * then. NULL if either is unknown, or the reason is another. */
 const char *record_before_exec(const struct record_stop *stop, uint64_t *ret_after_ns);

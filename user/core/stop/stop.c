@@ -186,8 +186,8 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	if (!(stop_set >> (sig->sig - 1) & 1)) {
 		if (set_known)
 			asked_note_beside(map, stop, sig, at_ns, sender);
-		else
-			asked_note_candidate(map, stop, sig, at_ns, sender);
+		else if (!asked_note_candidate(map, stop, sig, at_ns, sender))
+			asked_note_beside(map, stop, sig, at_ns, sender);
 		return STOP_NOTE_NONE;
 	}
 	asked_note_inside(map, stop, sig, at_ns, sender);
@@ -195,8 +195,11 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 		return STOP_NOTE_NONE;
 	if (sender->relation == RELATION_UNKNOWN)
 		stop->unsure_ns = at_ns;
-	if (!asked_by(sender->relation))
+	if (!asked_by(sender->relation)) {
+		if (sender->relation != RELATION_SAME_CONTAINER)
+			asked_note_beside(map, stop, sig, at_ns, sender);
 		return STOP_NOTE_NONE;
+	}
 	if (!stop_advance(stop, STOP_EV_REQUEST))
 		return STOP_NOTE_UNEXPECTED;
 	asked_note(map, stop, sig, at_ns, sender);
@@ -317,8 +320,7 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 	}
 }
 
-/* The signal that ended init. Where reboot(2) did, its parent sees another one. */
-static uint32_t ended_by(const struct stop *stop)
+uint32_t stop_ended_by(const struct stop *stop)
 {
 	uint32_t died_of = stop->status & 0x7f;
 
@@ -419,7 +421,7 @@ static bool stop_signal_unknown(const struct stop *stop)
 /* What it died of, or what it was asked by, is of a sender that cannot be known. */
 static bool sender_unknown(const struct stop *stop)
 {
-	uint32_t died_of = ended_by(stop);
+	uint32_t died_of = stop_ended_by(stop);
 
 	if (!stop->exit_seen || stop->oom_victim)
 		return false;
@@ -469,6 +471,12 @@ static const struct stop_signal *kill_of(const struct stop *stop)
 	return fatal && (!child || fatal->number == SIGKILL_NR) ? fatal : &none;
 }
 
+/* By a signal that asks most containers, or this one. */
+static bool asked_to_stop(const struct stop *stop, const struct stop_signal *s)
+{
+	return s->seen && (STOPS_SIGNAL_SET | stop->request_sigs) >> (s->number - 1) & 1;
+}
+
 /* The request that the SIGKILL escalates, which need not be the one that init acted on; NULL: none.
  */
 static const struct stop_signal *escalated(const struct stop *stop)
@@ -481,7 +489,8 @@ static const struct stop_signal *escalated(const struct stop *stop)
 	if (escalates(&kill->sender, &stop->request))
 		return &stop->request;
 	for (size_t i = 0; i < STOP_OTHERS; i++)
-		if (escalates(&kill->sender, &aside->others[i]))
+		if (asked_to_stop(stop, &aside->others[i]) &&
+		    escalates(&kill->sender, &aside->others[i]))
 			return &aside->others[i];
 	return NULL;
 }
@@ -539,7 +548,7 @@ static bool grace_uncertain(const struct stop *stop)
  */
 static bool fatal_signal_unseen(const struct stop *stop)
 {
-	uint32_t died_of = ended_by(stop);
+	uint32_t died_of = stop_ended_by(stop);
 
 	if (!stop->exit_seen || !died_of || died_of > 64 || died_of == SIGKILL_NR ||
 	    (died_of == SIGSYS_NR && !stop->unseen_lapsed))
@@ -559,12 +568,12 @@ static bool take_unseen(const struct stop *stop)
 		     !(stop->hearing & STOP_ENDS_IGNORED);
 
 	/* poll(2) of a signalfd and sigpending(2) tell of one that is blocked, and leave it there. */
-	if (request->seen && stop->exit_seen && !ended_by(stop) && stop->hearing & STOP_UNTAKEN &&
-	    stop->hearing & STOP_ENDS_BLOCKED)
+	if (request->seen && stop->exit_seen && !stop_ended_by(stop) &&
+	    stop->hearing & STOP_UNTAKEN && stop->hearing & STOP_ENDS_BLOCKED)
 		return true;
 	return request->seen && stop->exit_seen && stop->hearing & STOP_FOLLOWED &&
 	       !(stop->hearing & STOP_UNTAKEN) && !stop->deliver_ns && !waits &&
-	       !stop_signal_unheard(request) && ended_by(stop) != request->number;
+	       !stop_signal_unheard(request) && stop_ended_by(stop) != request->number;
 }
 
 /* The gaps of a child whose death init passed on: what ended it is not known for sure. */
@@ -590,7 +599,7 @@ static uint32_t gaps_of_child(const struct stop *stop)
 
 uint32_t stop_gaps(const struct stop *stop)
 {
-	bool killed = stop->exit_seen && ended_by(stop) == SIGKILL_NR;
+	bool killed = stop->exit_seen && stop_ended_by(stop) == SIGKILL_NR;
 	uint32_t gaps = gaps_of_child(stop);
 
 	if (stop->record_lost || stop->counts.lost > stop->base.lost)
@@ -637,7 +646,7 @@ const struct stop_signal *stop_signal_of(const struct stop *stop)
 
 	if (stop->request.seen)
 		return &stop->request;
-	if (!inside->seen || !stop->exit_seen || ended_by(stop) == SIGKILL_NR)
+	if (!inside->seen || !stop->exit_seen || stop_ended_by(stop) == SIGKILL_NR)
 		return NULL;
 	return stop->exit_ns <= inside->at_ns + INSIDE_NS ? inside : NULL;
 }
@@ -649,7 +658,7 @@ static uint32_t judged_status(const struct stop *stop)
 	bool inside = kill->sender.relation == RELATION_SELF ||
 		      kill->sender.relation == RELATION_SAME_CONTAINER;
 
-	if (ended_by(stop) == (stop->status & 0x7f))
+	if (stop_ended_by(stop) == (stop->status & 0x7f))
 		return stop->status;
 	return inside && stop->request.seen && !stop_signal_unheard(&stop->request) ? 0
 										    : SIGKILL_NR;
@@ -661,6 +670,7 @@ static void facts_of_child(const struct stop *stop, const struct process *child,
 			   struct outcome_facts *ret)
 {
 	const struct stop_signal *fatal = process_fatal(child);
+	const struct stop_signal *passed = fatal ? stop_passed_beside(stop, fatal) : NULL;
 	uint32_t died_of = child->status & 0x7f;
 
 	/* Init passed on what its own container had asked it for; SIGKILL asks for nothing. */
@@ -671,7 +681,9 @@ static void facts_of_child(const struct stop *stop, const struct process *child,
 	ret->status = child->status;
 	ret->oom = child->oom_victim ? child->oom : OOM_LEVEL_NONE;
 	ret->fatal_from = fatal ? fatal->sender.relation : RELATION_NONE;
-	ret->by_supervisor = process_ended_by_parent(child);
+	ret->by_supervisor = !passed && process_ended_by_parent(child);
+	if (passed)
+		ret->fatal_from = passed->sender.relation;
 	if (fatal && died_of != SIGKILL_NR && processes_passed_request(stop, fatal))
 		ret->request_sigs |= 1ULL << (died_of - 1);
 }
@@ -683,7 +695,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 			       1u << GAP_INIT_UNSEEN | 1u << GAP_KILL_UNSEEN;
 	const struct stop_signal *kill = kill_of(stop);
 	const struct process *child = dead_child(stop);
-	uint32_t died_of = ended_by(stop);
+	uint32_t died_of = stop_ended_by(stop);
 
 	/* What init died of was seen, if not what came of it. */
 	if (stop->restarted && !stop->blind)
@@ -712,87 +724,4 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 	};
 	if (child)
 		facts_of_child(stop, child, ret);
-}
-
-/* The signal lay there until the end; every thread that does not block it would have taken it. */
-static enum unheard untaken(const struct stop *stop)
-{
-	if (stop->request.flags & GRACED_SIG_STOPPED)
-		return UNHEARD_STOPPED;
-	if (stop->request.flags & GRACED_SIG_BLOCKED && !(stop->request.flags & GRACED_SIG_OPEN) &&
-	    stop->hearing & STOP_ENDS_BLOCKED)
-		return UNHEARD_BLOCKED;
-	return UNHEARD_NONE;
-}
-
-/* It was taken, and init had to be killed all the same. */
-static enum unheard in_vain(const struct stop *stop)
-{
-	const uint32_t trap = STOP_SHELL | STOP_AWAITS_CHILD;
-	const struct stop_forward *f = &stop->forward;
-
-	if (stop->hearing & STOP_RERAISED)
-		return UNHEARD_RERAISED;
-	if (f->count && f->at_ns >= stop->request.at_ns)
-		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
-			       ? UNHEARD_NONE
-			       : UNHEARD_CHILD_IGNORED;
-	if ((stop->hearing & trap) == trap)
-		return UNHEARD_TRAP;
-	return stop->hearing & STOP_RAISED_OTHER ? UNHEARD_RERAISED : UNHEARD_NONE;
-}
-
-static bool is_before_exec(const struct stop *stop)
-{
-	return stop->request.at_ns < stop->exec_ns;
-}
-
-/*
- * The program that init exec'd last would have dropped the request as the one before did, for
- * by_signal; none where that is not known. What exits by itself may have reset its handlers before.
- */
-static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
-{
-	const struct stop_signal *request = &stop->request;
-	uint32_t flags = request->flags & GRACED_SIG_SHIELDED;
-	enum unheard by_last;
-
-	if (stop->hearing & STOP_LAST_UNKNOWN)
-		return UNHEARD_NONE;
-	flags |= stop->hearing & STOP_LAST_DEFAULT ? GRACED_SIG_DFL : 0;
-	flags |= stop->hearing & STOP_LAST_IGNORED ? GRACED_SIG_IGN : 0;
-	by_last = unheard_by(request->number, RESULT_IGNORED, flags, false);
-	if (by_last == UNHEARD_NONE)
-		return UNHEARD_BEFORE_EXEC;
-	return stop->status & 0x7f ? by_last : by_signal;
-}
-
-enum unheard stop_unheard(const struct stop *stop)
-{
-	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
-			       1u << GAP_DAEMON_DOWN | 1u << GAP_INIT_UNSEEN;
-	const struct stop_signal *request = &stop->request;
-	enum unheard by_signal;
-
-	if (!request->seen)
-		return UNHEARD_NONE;
-	if (stop_signal_unheard(request)) {
-		by_signal = unheard_by(request->number, RESULT_IGNORED, request->flags,
-				       stop->hearing & STOP_SHELL);
-		return by_signal && is_before_exec(stop) ? before_exec(stop, by_signal) : by_signal;
-	}
-	/* The rest follows from signals that were not seen, too. */
-	if (!stop->exit_seen || stop_gaps(stop) & holes)
-		return UNHEARD_NONE;
-	if (stop->hearing & STOP_UNTAKEN)
-		return ended_by(stop) ? untaken(stop) : UNHEARD_NONE;
-	return stop->kill.seen && ended_by(stop) == SIGKILL_NR ? in_vain(stop) : UNHEARD_NONE;
-}
-
-bool stop_is_deaf(const struct stop *stop)
-{
-	enum unheard why = stop_unheard(stop);
-
-	return is_before_exec(stop) ? why == UNHEARD_NO_HANDLER || why == UNHEARD_SHELL
-				    : stop->deaf;
 }

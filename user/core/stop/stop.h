@@ -88,8 +88,9 @@ enum stop_hearing {
 	/* What init exec'd after the request had been dropped: how it would have taken it. */
 	STOP_LAST_DEFAULT = 1 << 9,
 	STOP_LAST_IGNORED = 1 << 10,
-	STOP_LAST_UNKNOWN = 1 << 11, /* the kernel half has it of another signal */
-	STOP_RAISED_OTHER = 1 << 12, /* init took it, and sent itself another one, in vain */
+	STOP_LAST_UNKNOWN = 1 << 11,  /* the kernel half has it of another signal */
+	STOP_RAISED_OTHER = 1 << 12,  /* init took it, and sent itself another one, in vain */
+	STOP_CATCHES_LATER = 1 << 13, /* a look after the request found a handler for it */
 	/* These two last as long as the stop, whichever request counts. */
 	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
 	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
@@ -235,9 +236,19 @@ uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 size_t stop_requests(const struct stop *stop, const struct stop_signal *ret[STOP_REQUESTS],
 		     uint32_t *ret_total);
 
+/* What init was sent in the minute before it sent s, of that number, and which asked for no stop:
+ * init passed it on. NULL: nothing was. */
+const struct stop_signal *stop_passed_beside(const struct stop *stop, const struct stop_signal *s);
+
 /* When init was asked: by the first request that it took, as far as that was seen, else by the one
  * that counts. */
 uint64_t stop_asked_ns(const struct stop *stop);
+
+/* What a look at a thread of init shows of how it would take the request now. */
+void stop_looked_at(struct stop *stop, const struct obs_look *look);
+
+/* The signal that ended init; 0: none. Where reboot(2) did, its parent sees another one. */
+uint32_t stop_ended_by(const struct stop *stop);
 
 /* Deaf to the request that counts, with the program that was there when it ended. */
 bool stop_is_deaf(const struct stop *stop);

@@ -58,6 +58,8 @@ static const struct {
 			      "it raised it again, which does not end PID 1"},
 	[UNHEARD_BEFORE_EXEC] = {"was sent $ before it had executed its program",
 				 "it had not executed its program yet"},
+	[UNHEARD_BEFORE_HANDLER] = {"was sent $ before it had installed its handler",
+				    "it had not installed its handler yet"},
 };
 
 const char *unheard_of_init(enum unheard reason)

@@ -78,7 +78,9 @@ void phrase_add_reason(struct buf *out, const struct record_stop *stop)
 	buf_add(out, text, len);
 	if (!text[len])
 		return;
-	phrase_add_signal(out, stop->stop_signal.number);
+	phrase_add_signal(out, stop->reason == UNHEARD_CHILD_IGNORED && stop->forward.count
+				       ? stop->forward.number
+				       : stop->stop_signal.number);
 	buf_adds(out, text + len + 1);
 	add_before_exec(out, stop);
 }

@@ -178,10 +178,24 @@ static bool is_crash(const struct record_stop *stop)
 
 static bool is_failure(const struct record_stop *stop)
 {
-	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF;
+	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF && !record_beside(stop);
+}
+
+static bool is_after_signal(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_FAILED && stop->cause == CAUSE_SELF && record_beside(stop);
+}
+
+static bool is_before_handler(const struct record_stop *stop)
+{
+	return stop->reason == UNHEARD_BEFORE_HANDLER;
 }
 
 static const struct remedy remedies[] = {
+	{ANY, is_before_handler,
+	 "Install the handler first thing in the program, and stop it only once it is ready: graced try "
+	 "waits for that by --ready-log and --ready-port.",
+	 "a-handler-in-the-program"},
 	{OF(OOM_CONTAINER) | OF(OOM_POD), NULL,
 	 "Raise the limit, or have the program use less (its heap, its workers).", NULL},
 	{OF(OOM_NODE) | OF(OOM_USERSPACE), NULL,
@@ -251,6 +265,10 @@ static const struct remedy remedies[] = {
 	 "took it so long.",
 	 NULL},
 	{ANY, is_crash, "See the program's own log and its core dump.", NULL},
+	{ANY, is_after_signal,
+	 "It may have ended by that signal, which was no request to stop: see who sent it, and the "
+	 "program's own log.",
+	 NULL},
 	{ANY, is_failure, "See the program's own log: it ended by itself.", NULL},
 };
 

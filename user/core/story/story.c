@@ -406,19 +406,36 @@ static void add_expired(struct buf *out, const struct record_stop *stop)
 	add_kill_time(out, stop);
 }
 
+/* What init was sent before it ended, and which is no stop signal of its container. */
+static void add_beside(struct buf *out, const struct record_stop *stop,
+		       const struct record_request *r)
+{
+	phrase_add_time(out, r->taken_ns ?: r->at_ns, stop->exit.at_ns);
+	buf_adds(out, r->taken_ns ? " after it took " : " after it was sent ");
+	phrase_add_signal(out, r->number);
+	buf_adds(out, " from ");
+	phrase_add_sender(out, stop, r->sender, &r->process);
+}
+
 static void add_by_itself(struct buf *out, const struct record_stop *stop)
 {
+	const struct record_request *beside = record_beside(stop);
+
 	phrase_add_init(out, stop);
 	add_code(out, stop);
-	if (stop->stop_signal.known)
+	if (stop->stop_signal.known) {
 		add_after_request(out, stop, ",");
-	else if (stop->cause == CAUSE_SUPERVISOR)
-		buf_adds(out,
-			 ", as timeout does when its time is over; no request to stop was seen");
-	else
+	} else if (stop->cause == CAUSE_SUPERVISOR) {
+		buf_adds(out, ", as timeout does when its time is over");
+		buf_adds(out, beside ? "" : "; no request to stop was seen");
+	} else if (beside) {
+		buf_adds(out, ", ");
+		add_beside(out, stop, beside);
+	} else {
 		/* One from inside that it did not hear is no request. */
 		buf_printf(out, " by itself; no request to stop%s was seen",
 			   stop->deaf ? " from outside" : "");
+	}
 }
 
 static void add_unseen(struct buf *out, const struct record_stop *stop)
@@ -517,6 +534,18 @@ static bool has_oom_kills(const struct record_stop *stop)
 	return stop->outcome != OUTCOME_OOM_KILLED && stop->oom_kills;
 }
 
+/* Who passed an end on may have passed on what it was sent. */
+static bool has_passed_beside(const struct record_stop *stop)
+{
+	return is_passed_on(stop) && !is_unseen(stop) && record_beside(stop);
+}
+
+static void add_passed_beside(struct buf *out, const struct record_stop *stop)
+{
+	buf_adds(out, "That was ");
+	add_beside(out, stop, record_beside(stop));
+}
+
 /* Nothing else says why it took so long. */
 static bool has_waited(const struct record_stop *stop)
 {
@@ -529,9 +558,8 @@ static const struct {
 	const char *between;
 	add_fn add;
 } clauses[] = {
-	{has_cut_well, "; ", add_cut},
-	{has_waited, ". ", story_add_waited},
-	{has_cut_killed, ". ", add_cut},
+	{has_passed_beside, ". ", add_passed_beside}, {has_cut_well, "; ", add_cut},
+	{has_waited, ". ", story_add_waited},	      {has_cut_killed, ". ", add_cut},
 	{has_oom_kills, ". ", add_oom_kills},
 };
 

@@ -256,8 +256,9 @@ static void take_stop(struct top_data *d, const struct record *record)
 	d->all_stopped++;
 	count_kill(d, record, &row);
 	memcpy(deaf.name, row.name, sizeof(deaf.name));
-	/* What was deaf before its program ran is not there any more. */
-	if (stop->reason == UNHEARD_NONE || stop->reason == UNHEARD_BEFORE_EXEC || acted)
+	/* What was deaf before its program ran, or had its handler, is not there any more. */
+	if (stop->reason == UNHEARD_NONE || stop->reason == UNHEARD_BEFORE_EXEC ||
+	    stop->reason == UNHEARD_BEFORE_HANDLER || acted)
 		end_deaf(d, row.name, stop);
 	else
 		add_deaf(d, &deaf);

@@ -127,7 +127,8 @@ static void add_refused(struct buf *out, facts_ptr f)
 
 static void add_unasked(struct buf *out, facts_ptr f)
 {
-	buf_adds(out, "it ended by itself, and was not asked to stop");
+	buf_adds(out, record_beside(f->stop) ? "it ended after a signal that is not its stop signal"
+					     : "it ended by itself, and was not asked to stop");
 }
 
 static void add_unseen(struct buf *out, facts_ptr f)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Why init did not act on the request that counts. */
+#include "core/stop/asked.h"
+#include "core/stop/stop.h"
+
+#define SIGKILL_NR 9
+
+/* The signal lay there until the end; every thread that does not block it would have taken it. */
+static enum unheard untaken(const struct stop *stop)
+{
+	if (stop->request.flags & GRACED_SIG_STOPPED)
+		return UNHEARD_STOPPED;
+	if (stop->request.flags & GRACED_SIG_BLOCKED && !(stop->request.flags & GRACED_SIG_OPEN) &&
+	    stop->hearing & STOP_ENDS_BLOCKED)
+		return UNHEARD_BLOCKED;
+	return UNHEARD_NONE;
+}
+
+/* It was taken, and init had to be killed all the same. */
+static enum unheard in_vain(const struct stop *stop)
+{
+	const uint32_t trap = STOP_SHELL | STOP_AWAITS_CHILD;
+	const struct stop_forward *f = &stop->forward;
+
+	if (stop->hearing & STOP_RERAISED)
+		return UNHEARD_RERAISED;
+	if (f->count && f->at_ns >= stop->request.at_ns)
+		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
+			       ? UNHEARD_NONE
+			       : UNHEARD_CHILD_IGNORED;
+	if ((stop->hearing & trap) == trap)
+		return UNHEARD_TRAP;
+	return stop->hearing & STOP_RAISED_OTHER ? UNHEARD_RERAISED : UNHEARD_NONE;
+}
+
+static bool is_before_exec(const struct stop *stop)
+{
+	return stop->request.at_ns < stop->exec_ns;
+}
+
+/*
+ * The program that init exec'd last would have dropped the request as the one before did, for
+ * by_signal; none where that is not known. What exits by itself may have reset its handlers before.
+ */
+static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
+{
+	const struct stop_signal *request = &stop->request;
+	uint32_t flags = request->flags & GRACED_SIG_SHIELDED;
+	enum unheard by_last;
+
+	if (stop->hearing & STOP_LAST_UNKNOWN)
+		return UNHEARD_NONE;
+	flags |= stop->hearing & STOP_LAST_DEFAULT ? GRACED_SIG_DFL : 0;
+	flags |= stop->hearing & STOP_LAST_IGNORED ? GRACED_SIG_IGN : 0;
+	by_last = unheard_by(request->number, RESULT_IGNORED, flags, false);
+	if (by_last == UNHEARD_NONE)
+		return UNHEARD_BEFORE_EXEC;
+	return stop->status & 0x7f ? by_last : by_signal;
+}
+
+void stop_looked_at(struct stop *stop, const struct obs_look *look)
+{
+	if (stop->request.seen && look->proc.pid == stop->init.pid &&
+	    look->begin_ns >= stop->request.at_ns && look->caught >> (stop->request.number - 1) & 1)
+		stop->hearing |= STOP_CATCHES_LATER;
+}
+
+enum unheard stop_unheard(const struct stop *stop)
+{
+	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
+			       1u << GAP_DAEMON_DOWN | 1u << GAP_INIT_UNSEEN;
+	const struct stop_signal *request = &stop->request;
+	enum unheard by_signal;
+
+	if (!request->seen)
+		return UNHEARD_NONE;
+	if (stop_signal_unheard(request)) {
+		by_signal = unheard_by(request->number, RESULT_IGNORED, request->flags,
+				       stop->hearing & STOP_SHELL);
+		if (by_signal && is_before_exec(stop))
+			return before_exec(stop, by_signal);
+		return by_signal && stop->hearing & STOP_CATCHES_LATER ? UNHEARD_BEFORE_HANDLER
+								       : by_signal;
+	}
+	/* The rest follows from signals that were not seen, too. */
+	if (!stop->exit_seen || stop_gaps(stop) & holes)
+		return UNHEARD_NONE;
+	if (stop->hearing & STOP_UNTAKEN)
+		return stop_ended_by(stop) ? untaken(stop) : UNHEARD_NONE;
+	return stop->kill.seen && stop_ended_by(stop) == SIGKILL_NR ? in_vain(stop) : UNHEARD_NONE;
+}
+
+bool stop_is_deaf(const struct stop *stop)
+{
+	enum unheard why = stop_unheard(stop);
+
+	return is_before_exec(stop) ? why == UNHEARD_NO_HANDLER || why == UNHEARD_SHELL
+				    : stop->deaf && why != UNHEARD_BEFORE_HANDLER;
+}
