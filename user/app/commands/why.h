@@ -13,7 +13,8 @@ struct why {
 	const char *name; /* NULL: what did not go well */
 	struct why_names {
 		struct filter by_pod, by_container;
-		struct filter by_both; /* POD/CONTAINER, or NAMESPACE/POD/CONTAINER, as tables have it */
+		struct filter
+			by_both; /* POD/CONTAINER, or NAMESPACE/POD/CONTAINER, as tables have it */
 	} names, exact;
 	char pod_of_both[512];
 	uint32_t pid; /* 0: the name is no number */
