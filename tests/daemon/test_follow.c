@@ -268,7 +268,7 @@ static void what_is_no_record_is_counted(void **state)
 	assert_string_equal(result.out, DROPPED);
 	assert_string_equal(result.err,
 			    ENDED "graced: 7 records were dropped, as they were read too slowly\n"
-				  "graced: 1 records are of a newer graced, and were left out\n"
+				  "graced: 1 record is of a newer graced, and was left out\n"
 				  "graced: 5 lines are no records\n");
 	run_done(&result);
 	buf_adds(&flood, TERMS);

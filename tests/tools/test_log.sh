@@ -116,8 +116,9 @@ claim "a journal without records is answered with what writes them, and what is 
 	head -c 2000000 /dev/zero | tr '\0' x
 } >"$tmp/odd"
 try "$graced" log --file "$tmp/odd" --no-headers
-((rc == 0)) && [[ $(lines "$out") == 2 && $(lines "$err") == 2 ]] && grep -q '1 records are of a newer graced' "$err" &&
-	grep -q '2 lines are no records' "$err"
+((rc == 0)) && [[ $(lines "$out") == 2 && $(lines "$err") == 2 ]] && grep -q '1 record is of a newer graced, and was left' "$err" &&
+	grep -q '2 lines are no records' "$err" &&
+	echo 'no record' >"$tmp/odd" && { try "$graced" log --file "$tmp/odd"; grep -q '1 line is no record$' "$err"; }
 claim "records of a newer version and malformed lines are left out, and counted" $?
 
 {

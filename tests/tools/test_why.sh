@@ -102,13 +102,48 @@ done <<-'END'
 	cart|1 2
 	--last 2 cart|
 	--last 3 cart|
-	main|2 2
-	db|1 2
-	--last 2 main|1 3
-	--since 2026-11-20T03:30:00Z main|1 2
+	main|
+	--last 2 main|
+	db|
+	--since 2026-11-20T01:30:00Z cart|1 2
+	--until 2026-11-20T04:30:00Z cart-0|1 2
 	-o json cart|
 END
-claim "a name's earlier stops that went badly are counted, with how to see the latest" $bad
+claim "the earlier stops of the same pod that went badly are counted, with how to see the latest" $bad
+
+# The container cart ended after one whose name only begins so, and before another one.
+f=ffffffffffffffff
+outside() { stop "$@" | sed 's/"pod":{[^}]*}/"pod":null/'; }
+{
+	outside 2026-11-20T01:00:00Z - cart-worker $a 501 failed self 3 0 0
+	outside 2026-11-20T02:00:00Z - cart $b 502 failed self 3 0 0
+	outside 2026-11-20T03:00:00Z - cart $c 503 crashed kernel null 11 0
+	outside 2026-11-20T04:00:00Z - cart-worker $d 504 completed self 0 0 0
+	outside 2026-11-20T05:00:00Z - cart-db $e 505 completed self 0 0 0
+	stop 2026-11-20T06:00:00Z cart-web-7d9c-x main $f 506 completed self 0 0 0 | sed 's/"workload":null/"workload":"cart-web"/'
+	stop 2026-11-20T07:00:00Z cart-web-7d9c-y main $f 507 completed self 0 0 0 | sed 's/"workload":null/"workload":"cart-web"/'
+} >"$tmp/alike"
+bad=0
+while IFS='|' read -r words want earlier others; do
+	read -ra args <<<"$words"
+	try "$graced" why --utc --file "$tmp/alike" "${args[@]}"
+	((rc == 0)) && [[ $(got) == "$want" && $(grep -c ' of its earlier stops ' "$out") == "$earlier" ]] &&
+		[[ $(sed -n "s/^'.*' is also the beginning of //p" "$out") == "$others" ]] && continue
+	echo "# why $words: $(<"$out")"
+	bad=1
+done <<-END
+	cart|03|1|
+	--last 9 cart|02 03|0|
+	$b|02|0|
+	504|04|0|
+	cart-worker|04|1|
+	cart-web|07|0|
+	cart-web-7|07|0|
+	cart-wo|04|1|
+	car|07|0|cart-db, cart, cart-worker.
+	-o json car||0|
+END
+claim "an exact name comes before beginnings; of several that only begin so the others are named" $bad
 
 try bash -c '"$1" why --file - -o json --last 2 cart <"$2"' - "$graced" "$tmp/records"
 begin() { printf '{"type":"why","schema":1,"time":"2026-11-20T0%s:00:00.000000000Z","state":"ended","id":"b/%s/1","outcome":"%s","cause":"%s","reason":null,"pod":{' "$@"; }

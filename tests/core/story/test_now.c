@@ -70,6 +70,41 @@ static void a_stop_that_is_under_way_says_how_it_stands(void **state)
 		 "SIGTERM and never heard it. Its grace period of 2.00s was over 3.00s ago. runc[700] "
 		 "(the runtime) sent SIGKILL to app[1] 3.00s ago, and it has not ended. It waits for "
 		 "agent[9]."},
+		{{.process = APP,
+		  .container = {.known = true, .runtime = CGPATH_RT_DOCKER},
+		  .stop_signal = SENT(SIGTERM, 0),
+		  .deliver_ns = ASKED_NS + MS,
+		  .grace = GRACE(GRACE_RUNTIME, 10)},
+		 2 * S,
+		 "runc[700] (the runtime) sent SIGTERM to app[1] 2.00s ago; it took that after 1.00ms and "
+		 "has not ended. 20% of its grace period of 10.0s is used: 8.00s is left, unless the stop "
+		 "was given another one (docker stop -t)."},
+		{{.process = APP,
+		  .container = {.known = true, .runtime = CGPATH_RT_PODMAN},
+		  .stop_signal = SENT(SIGTERM, 0),
+		  .deliver_ns = ASKED_NS + MS,
+		  .grace = GRACE(GRACE_RUNTIME, 10)},
+		 12 * S,
+		 "runc[700] (the runtime) sent SIGTERM to app[1] 12.0s ago; it took that after 1.00ms and "
+		 "has not ended. Its grace period of 10.0s was over 2.00s ago, unless the stop was given "
+		 "another one (podman stop -t)."},
+		{{.process = APP,
+		  .container = {.known = true, .runtime = CGPATH_RT_PODMAN},
+		  .stop_signal = SENT(SIGTERM, 0),
+		  .deliver_ns = ASKED_NS + MS,
+		  .grace = GRACE(GRACE_UNIT, 10)},
+		 12 * S,
+		 "runc[700] (the runtime) sent SIGTERM to app[1] 12.0s ago; it took that after 1.00ms and "
+		 "has not ended. Its grace period of 10.0s was over 2.00s ago."},
+		{{.process = APP,
+		  .pod = {.known = true},
+		  .container = {.known = true, .runtime = CGPATH_RT_CONTAINERD},
+		  .stop_signal = SENT(SIGTERM, 0),
+		  .deliver_ns = ASKED_NS + MS,
+		  .grace = GRACE(GRACE_ASSUMED, 10)},
+		 12 * S,
+		 "runc[700] (the runtime) sent SIGTERM to app[1] 12.0s ago; it took that after 1.00ms and "
+		 "has not ended. Its assumed grace period of 10.0s was over 2.00s ago."},
 		{{.process = APP, .kill_signal = SENT(SIGKILL, 0)},
 		 S,
 		 "runc[700] (the runtime) sent SIGKILL to app[1] 1.00s ago, and it has not ended."},
@@ -260,6 +295,32 @@ static void a_stop_that_goes_on_names_who_is_left(void **state)
 	story_done(&story);
 }
 
+static void a_stop_of_one_that_is_held_up_says_to_continue_it(void **state)
+{
+	struct record record = {
+		.type = RECORD_STOP,
+		.at_ns = ASKED_NS + S,
+		.stop = {.process = APP,
+			 .stop_signal = SENT(SIGTERM, 0),
+			 .requests = {{.number = SIGTERM,
+				       .at_ns = ASKED_NS,
+				       .reason = UNHEARD_STOPPED}}},
+	};
+
+	for (int taken = 0; taken < 2; taken++) {
+		struct story story;
+
+		record.stop.requests[0].taken_ns = taken ? ASKED_NS + MS : 0;
+		story_of_stopping(&story, &record, NULL);
+		assert_non_null(
+			strstr(buf_str(&story.sentence),
+			       taken ? "; it took that after 1.00ms and has not ended."
+				     : "; app[1] was frozen or stopped when SIGTERM came."));
+		assert_int_equal(strstr(story.remedies[0].text, "Continue it") != NULL, !taken);
+		story_done(&story);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +333,9 @@ int main(void)
 		      of_many_processes_those_that_a_stop_hurts_are_listed),
 		CLAIM("each trouble of an audit is advised on",
 		      each_trouble_of_an_audit_is_advised_on),
+		CLAIM("a stop of one that was frozen or stopped says so, and to continue it, until it "
+		      "takes the signal",
+		      a_stop_of_one_that_is_held_up_says_to_continue_it),
 		CLAIM("a stop that goes on names who is left",
 		      a_stop_that_goes_on_names_who_is_left),
 	};

@@ -751,7 +751,7 @@ static void what_went_well_has_none(void **state)
 	static const struct record_stop stops[] = {
 		{STOP(GRACEFUL, STOP_SIGNAL, 0)}, {STOP(TERMINATED, STOP_SIGNAL, 15)},
 		{STOP(COMPLETED, SELF, 0)},	  {.process = APP},
-		{STOP(KILLED, UNKNOWN, 9)},	  {STOP(KILLED, SELF, 9)},
+		{STOP(KILLED, UNKNOWN, 9)},
 	};
 	const char *text, *page;
 

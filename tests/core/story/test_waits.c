@@ -38,24 +38,31 @@ static void each_kind_of_wait_has_its_words(void **state)
 		{{APP(CLIENTS), .count = 1}, "app[1] had 1 client connected"},
 		{{APP(CHILD), .count = 3}, "app[1] had 3 children left"},
 		{{APP(CHILD), .count = 1, .peer_pid = 77, .peer_comm = "node"},
-		 "app[1] had a child left, node[77]"},
+		 "app[1] had a child left, node[77 on the host]"},
 		{{APP(READER), .file = "pipe:[7]", .peer_pid = 88, .peer_comm = "conmon"},
-		 "app[1] was blocked in a write to pipe:[7], which conmon[88] has open for reading"},
+		 "app[1] was blocked in a write to pipe:[7], which conmon[88 on the host] has open for reading"},
 		{{APP(READER), .file = "pipe:[7]", .peer_pid = 4201, .peer_comm = "app"},
 		 "app[1] was blocked in a write to pipe:[7], which it has open for reading"},
 		{{APP(READER), .file = "/dev/pts/0\x1b["},
 		 "app[1] was blocked in a write to /dev/pts/0\\x1b["},
 		{{APP(LOCK), .file = "/data/pid"}, "app[1] waited for the lock of /data/pid"},
 		{{APP(LOCK), .file = "/data/pid", .peer_pid = 88, .peer_comm = "node"},
-		 "app[1] waited for the lock of /data/pid, which node[88] holds"},
+		 "app[1] waited for the lock of /data/pid, which node[88 on the host] holds"},
 		{{APP(IO), .wchan = "nfs_wait"},
 		 "app[1] waited in the kernel for a file or a device (in nfs_wait)"},
 		{{APP(KERNEL), .wchan = "kernel_clone"},
 		 "app[1] waited in the kernel, uninterruptible (in kernel_clone)"},
-		{{APP(TRACER), .peer_pid = 9}, "app[1] was stopped by its tracer, pid 9"},
+		{{APP(TRACER), .peer_pid = 9},
+		 "app[1] was stopped by its tracer, pid 9 on the host"},
 		{{APP(CONT)}, "app[1] was stopped by a signal"},
 		{{APP(HANDLER)}, "app[1] was still computing"},
 		{{APP(TIME), .call = LOOK_CALL_POLL}, "app[1] slept in a poll"},
+		{{APP(LOCK), .file = "/data/pid", .peer_pid = 4209, .peer_comm = "node"},
+		 "app[1] waited for the lock of /data/pid, which node[9] holds"},
+		{{.what = WAIT_FOR_TIME, .pid = 4209, .ns_pid = 9, .comm = "node"},
+		 "node[9] slept"},
+		{{.what = WAIT_FOR_TIME, .pid = 4210, .comm = "node"},
+		 "node[4210 on the host] slept"},
 		{{.what = WAIT_FOR_THAW}, "it was frozen"},
 		{{APP(THAW)}, "app[1] was frozen"},
 		{{.what = WAIT_FOR_CPU, .time_ns = 2 * S},
@@ -68,7 +75,9 @@ static void each_kind_of_wait_has_its_words(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		struct record_stop stop = stop_with(&rows[i].wait, 1);
+		const struct wait waits[] = {rows[i].wait,
+					     {.what = WAIT_FOR_TIME, .pid = 4209, .ns_pid = 9}};
+		struct record_stop stop = stop_with(waits, LEN(waits));
 		_cleanup_(buf_free) struct buf out = {};
 
 		story_add_wait(&out, &stop, &rows[i].wait);
@@ -207,7 +216,8 @@ static void whose_end_was_passed_on_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("each kind of wait has its words", each_kind_of_wait_has_its_words),
+		CLAIM("each kind of wait has its words; a pid that is the host's is marked",
+		      each_kind_of_wait_has_its_words),
 		CLAIM("the sentence says what was found, unless it heard nothing",
 		      the_sentence_says_what_was_found),
 		CLAIM("a story has a line for each of three", a_story_has_a_line_for_each_of_three),

@@ -292,6 +292,7 @@ static void test_senders(void **state)
 		{SENDER_UNKNOWN, 0, "", "  unknown\n"},
 		{SENDER_HOST, 77, "\x1b[2J", "  \\x1b[2J[77]\n"},
 	};
+	struct record named = stop();
 
 	for (size_t i = 0; i < LEN(want); i++) {
 		struct record record = stop();
@@ -302,6 +303,12 @@ static void test_senders(void **state)
 		};
 		assert_cell(&record, want[i].cell);
 	}
+	named.stop.stop_signal.sender = (struct record_sender){
+		.kind = SENDER_CONTAINER,
+		.process = {.pid = 77, .comm = "bash"},
+		.container = {.known = true, .name = "k"},
+	};
+	assert_cell(&named, "  bash[77] container k\n");
 }
 
 static void test_short_forms(void **state)

@@ -55,7 +55,8 @@ static const struct options_help help = {
 		"  graced audit --watch               how the containers that begin would take it\n"
 		"  graced audit --pid 4242            one process\n"
 		"  graced audit >/dev/null || echo \"a container is deaf\"\n"
-		"  graced audit --exit-zero -o json | jq -r '.container.name + \": \" + .advice[0].remedy'\n",
+		"  graced audit --exit-zero -o json |\n"
+		"    jq -r '(.container.name // .container.id) + \": \" + .advice[0].remedy'\n",
 };
 
 /* The filter knows records; an emptiness is one of a pod and a container and nothing more. */

@@ -220,8 +220,8 @@ static int say_nothing_found(const struct report *report)
 	const struct account_log *log = &report->log;
 
 	if (log->unreadable)
-		say("there is no record of a stop or a shutdown; %" PRIu64 " lines are no records",
-		    log->unreadable);
+		say("there is no record of a stop or a shutdown; %" PRIu64 " %s", log->unreadable,
+		    log->unreadable == 1 ? "line is no record" : "lines are no records");
 	else
 		say("there is no record of a stop or a shutdown");
 	if (!log->n)

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/signame.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "io/proc/clock.h"
 #include "wire/json/record.h"
 #include "wire/json/why.h"
@@ -33,8 +34,9 @@ static const struct options_help help = {
 		"well, the worst first; on a terminal a number tells one.\n",
 	.tail = "POD and CONTAINER are names, or what they begin with, NAMESPACE/NAME, or an id;\n"
 		"POD/CONTAINER and NAMESPACE/POD/CONTAINER name both. PID is that of any process that the\n"
-		"stop concerned, or of one in the container. --last, --since and what else chooses records\n"
-		"ask for past stops alone. The exit status is 1 when nothing matches, 2 after wrong use.\n"
+		"stop concerned, or of one in the container. An exact name comes before a beginning.\n"
+		"--last, --since and what else chooses records ask for past stops alone. The exit status\n"
+		"is 1 when nothing matches, 2 after wrong use.\n"
 		"\n"
 		"EXAMPLES\n"
 		"  graced why cart                            why it ended last\n"
@@ -43,19 +45,36 @@ static const struct options_help help = {
 		"  graced why --since yesterday               what did not go well since then\n",
 };
 
+/* Other names that only begin like the one that is asked for. */
+#define OTHERS_MAX 4
+
+/* A pod or its workload, or a container outside pods or what it belongs to. */
+struct subject {
+	char *name;
+	/* Of its stops that gave way: how many did not go well, and the last one of them. */
+	size_t earlier_bad, earlier_last;
+};
+
 /* A record that was kept, by its line. */
 struct found {
 	char *line;
 	unsigned int weight, badness;
+	size_t subject;
+};
+
+struct hits {
+	struct found *list;
+	size_t n, room; /* the oldest, or the one of least weight, gives way */
+	size_t matched;
+	struct subject *subjects; /* of those of a name */
+	size_t n_subjects;
 };
 
 struct search {
 	struct why why;
-	struct found *list;
-	size_t n, room; /* the oldest, or the one of least weight, gives way */
-	size_t matched;
-	/* Of those of a name that gave way: how many did not go well, and the last one of them. */
-	size_t earlier_bad, earlier_last;
+	/* Of those that are called as asked for, or if there is no name; and of others, of which
+	 * that is a beginning. */
+	struct hits exact, others;
 	int error;
 };
 
@@ -71,62 +90,126 @@ static bool has_process(const struct record_stop *stop, uint32_t pid)
 	return false;
 }
 
+static bool names_match(const struct why *why, const struct why_names *names,
+			const struct record *record)
+{
+	return filter_matches(&names->by_pod, record) ||
+	       filter_matches(&names->by_container, record) ||
+	       (*why->pod_of_both && filter_matches(&names->by_both, record));
+}
+
 bool why_wants(const struct why *why, const struct record *record)
 {
 	if (!filter_matches(&why->options->filter, record))
 		return false;
 	if (why->pid && record->type == RECORD_STOP && has_process(&record->stop, why->pid))
 		return true;
-	return filter_matches(&why->by_pod, record) || filter_matches(&why->by_container, record) ||
-	       (*why->pod_of_both && filter_matches(&why->by_both, record));
+	return names_match(why, &why->names, record);
 }
 
-static void give_way(struct search *s, const struct found *found)
+bool why_is_exact(const struct why *why, const struct record *record)
 {
-	if (s->why.name && found->badness) {
-		s->earlier_bad++;
-		s->earlier_last = s->matched - s->room;
+	if (why->pid && record->type == RECORD_STOP && has_process(&record->stop, why->pid))
+		return true;
+	return names_match(why, &why->exact, record);
+}
+
+static void add_subject(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_container *c = &stop->container;
+	const char *ns = record_namespace(&stop->pod, c);
+	const char *name = stop->pod.known ? stop->pod.workload ?: stop->pod.name
+					   : c->workload ?: c->name;
+
+	if (!name) {
+		why_add_subject(out, &stop->pod, c);
+		return;
+	}
+	if (ns)
+		utf8_add_visible(out, ns, strlen(ns));
+	buf_adds(out, ns ? "/" : "");
+	utf8_add_visible(out, name, strlen(name));
+}
+
+/* Its index. -ENOMEM */
+static int find_subject(struct hits *h, const struct record_stop *stop, size_t *ret)
+{
+	_cleanup_(buf_free) struct buf name = {};
+	struct subject *grown;
+
+	add_subject(&name, stop);
+	for (size_t i = h->n_subjects; i-- > 0;)
+		if (strcmp(h->subjects[i].name, buf_str(&name)) == 0) {
+			*ret = i;
+			return 0;
+		}
+	grown = reallocarray(h->subjects, h->n_subjects + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	h->subjects = grown;
+	grown[h->n_subjects] = (struct subject){.name = strdup(buf_str(&name))};
+	if (!grown[h->n_subjects].name)
+		return -ENOMEM;
+	*ret = h->n_subjects++;
+	return 0;
+}
+
+static void give_way(struct hits *h, const struct found *found)
+{
+	struct subject *subject = h->subjects ? h->subjects + found->subject : NULL;
+
+	if (subject && found->badness) {
+		subject->earlier_bad++;
+		subject->earlier_last = h->matched - h->room;
 	}
 	free(found->line);
 }
 
 /* The last ones of a name; of all others the worst, and of these the last. */
-static void keep(struct search *s, const char *line, size_t len, unsigned int badness)
+static int keep(struct hits *h, const struct found *found, const char *line, size_t len)
 {
-	struct found new = {strndup(line, len), s->why.name ? 1 : badness, badness};
-	size_t at = s->n;
+	struct found new = *found;
+	size_t at = h->n;
 
-	if (!new.line) {
-		s->error = -ENOMEM;
-		return;
-	}
-	while (at > 0 && s->list[at - 1].weight <= new.weight)
+	new.line = strndup(line, len);
+	if (!new.line)
+		return -ENOMEM;
+	while (at > 0 && h->list[at - 1].weight <= new.weight)
 		at--;
-	if (at == s->room) {
-		give_way(s, &new);
-		return;
+	if (at == h->room) {
+		give_way(h, &new);
+		return 0;
 	}
-	if (s->n == s->room)
-		give_way(s, s->list + --s->n);
-	memmove(s->list + at + 1, s->list + at, (s->n - at) * sizeof(*s->list));
-	s->list[at] = new;
-	s->n++;
+	if (h->n == h->room)
+		give_way(h, h->list + --h->n);
+	memmove(h->list + at + 1, h->list + at, (h->n - at) * sizeof(*h->list));
+	h->list[at] = new;
+	h->n++;
+	return 0;
 }
 
 static void take_record(void *userdata, const struct record *record, const char *line, size_t len)
 {
 	struct search *s = userdata;
-	unsigned int badness;
+	struct found found = {};
+	struct hits *h;
+	int r = 0;
 
 	if (record->type != RECORD_STOP || record->stop.container.kind == CONTAINER_KIND_SANDBOX)
 		return;
-	badness = record_badness(&record->stop);
 	if (s->why.name ? !why_wants(&s->why, record)
 			: !filter_matches(&s->why.options->filter, record))
 		return;
-	s->matched++;
-	if (badness || s->why.name)
-		keep(s, line, len, badness);
+	h = !s->why.name || why_is_exact(&s->why, record) ? &s->exact : &s->others;
+	h->matched++;
+	found.badness = record_badness(&record->stop);
+	found.weight = s->why.name ? 1 : found.badness;
+	if (s->why.name)
+		r = find_subject(h, &record->stop, &found.subject);
+	if (r >= 0 && found.weight)
+		r = keep(h, &found, line, len);
+	if (r < 0)
+		s->error = r;
 }
 
 /* --- printing ---------------------------------------------------------------------------------- */
@@ -176,20 +259,47 @@ static int print_line(const struct search *s, const struct found *found, size_t 
 	return r;
 }
 
+/* Of what the last story is about. */
+static void print_earlier(const struct hits *h)
+{
+	const struct subject *subject = h->subjects + h->list[0].subject;
+
+	if (subject->earlier_bad)
+		printf("\n%zu of its earlier stops did not go well; --last %zu also tells the latest of "
+		       "these.\n",
+		       subject->earlier_bad, h->matched - subject->earlier_last + 1);
+}
+
+/* The name may be meant for one of these. */
+static void print_others(const struct search *s, const struct hits *h)
+{
+	size_t n = 0;
+
+	if (h != &s->others || h->n_subjects < 2)
+		return;
+	printf("\n'%s' is also the beginning of ", s->why.name);
+	for (size_t i = h->n_subjects; i-- > 0 && n < OTHERS_MAX;)
+		if (i != h->list[0].subject)
+			printf("%s%s", n++ ? ", " : "", h->subjects[i].name);
+	if (h->n_subjects - 1 > n)
+		printf(" and %zu more", h->n_subjects - 1 - n);
+	puts(".");
+}
+
 /* The oldest comes first, as in a log. */
-static int print_named(const struct search *s)
+static int print_named(const struct search *s, const struct hits *h)
 {
 	int r = 0;
 
-	for (size_t i = s->n; r >= 0 && i-- > 0;) {
-		if (i + 1 < s->n && !s->why.options->json)
+	for (size_t i = h->n; r >= 0 && i-- > 0;) {
+		if (i + 1 < h->n && !s->why.options->json)
 			putchar('\n');
-		r = print_story(s, s->list + i);
+		r = print_story(s, h->list + i);
 	}
-	if (r >= 0 && s->earlier_bad && !s->why.options->json)
-		printf("\n%zu of its earlier stops did not go well; --last %zu also tells the latest of "
-		       "these.\n",
-		       s->earlier_bad, s->matched - s->earlier_last + 1);
+	if (r >= 0 && h->n && !s->why.options->json) {
+		print_earlier(h);
+		print_others(s, h);
+	}
 	return r;
 }
 
@@ -219,26 +329,27 @@ static int choose(const struct search *s)
 	long number;
 	int r = 0;
 
-	while (r >= 0 && (number = read_choice(s->n))) {
+	while (r >= 0 && (number = read_choice(s->exact.n))) {
 		putchar('\n');
 		if (number > 0)
-			r = print_story(s, s->list + number - 1);
+			r = print_story(s, s->exact.list + number - 1);
 	}
 	return r;
 }
 
 static int print_list(const struct search *s)
 {
+	const struct hits *h = &s->exact;
 	bool json = s->why.options->json;
 	bool chosen = !json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < s->n; i++)
-		r = json ? print_story(s, s->list + i)
-			 : print_line(s, s->list + i, chosen ? i + 1 : 0);
-	if (r >= 0 && s->n && chosen)
+	for (size_t i = 0; r >= 0 && i < h->n; i++)
+		r = json ? print_story(s, h->list + i)
+			 : print_line(s, h->list + i, chosen ? i + 1 : 0);
+	if (r >= 0 && h->n && chosen)
 		r = choose(s);
-	else if (r >= 0 && s->n && !json)
+	else if (r >= 0 && h->n && !json)
 		puts("\ngraced why NAME tells the story of one.");
 	return r;
 }
@@ -269,8 +380,8 @@ static int say_nothing(const struct search *s, const struct whynow *now)
 	const char *name = s->why.name;
 
 	if (!name)
-		say(s->matched ? "no recorded stop went badly"
-			       : "there is no record of a stop in that time");
+		say(s->exact.matched ? "no recorded stop went badly"
+				     : "there is no record of a stop in that time");
 	else if (!now)
 		say("no recorded stop of '%s'", name);
 	else if (now->look < 0)
@@ -292,9 +403,14 @@ static int take_both(struct why *w, const char *name)
 	    (size_t)(slash - name) >= sizeof(w->pod_of_both))
 		return 0;
 	snprintf(w->pod_of_both, sizeof(w->pod_of_both), "%.*s", (int)(slash - name), name);
-	if (filter_names_add(&w->by_both.pods, w->pod_of_both) < 0)
+	if (filter_names_add(&w->names.by_both.pods, w->pod_of_both) < 0)
 		return -EINVAL;
-	return filter_names_add(&w->by_both.containers, slash + 1);
+	return filter_names_add(&w->names.by_both.containers, slash + 1);
+}
+
+static void be_exact(struct filter *filter)
+{
+	filter->pods.exact = filter->containers.exact = true;
 }
 
 static int take_name(struct why *w, const char *name)
@@ -306,31 +422,51 @@ static int take_name(struct why *w, const char *name)
 	if (!name)
 		return 0;
 	/* What a name leaves out as a pod it would find as a container. */
-	if (strchr(name, '!') || filter_names_add(&w->by_pod.pods, name) < 0 ||
-	    filter_names_add(&w->by_container.containers, name) < 0 || take_both(w, name) < 0)
+	if (strchr(name, '!') || filter_names_add(&w->names.by_pod.pods, name) < 0 ||
+	    filter_names_add(&w->names.by_container.containers, name) < 0 || take_both(w, name) < 0)
 		return say_usage("why", "'%s' is no name", name);
+	w->exact = w->names;
+	be_exact(&w->exact.by_pod);
+	be_exact(&w->exact.by_container);
+	be_exact(&w->exact.by_both);
 	pid = strtoull(name, &end, 10);
 	w->pid = *end || pid > INT32_MAX ? 0 : (uint32_t)pid;
 	return 0;
 }
 
-/* Prints what is found of the past, and otherwise, if now is not NULL, what is not over. 0, or
- * -errno. *ret_status: the exit status. */
+/* Reads what is past. Where only a beginning is of something that runs, the name may be that of a
+ * container that does not. *ret_status: the exit status. */
+static void read_past(struct search *s, struct history *history, struct whynow *now,
+		      int *ret_status)
+{
+	*ret_status = history_read(history);
+	if (now && !now->exact && s->exact.n)
+		whynow_keep_exact(now);
+}
+
+/* What the story is of: others are left out if there is one that is exact. */
+static const struct hits *hits_of(const struct search *s, const struct whynow *now)
+{
+	return s->exact.n || (now && now->exact) ? &s->exact : &s->others;
+}
+
+/* Prints what was found of the past, and otherwise, if now is not NULL, what is not over. 0, or
+ * -errno. */
 static int show_past(struct search *s, struct history *history, struct whynow *now, int *ret_status)
 {
+	const struct hits *h = hits_of(s, now);
 	int r = 0;
 
-	*ret_status = history_read(history);
 	if (!*ret_status)
-		r = s->why.name ? print_named(s) : print_list(s);
-	if (r >= 0 && now && s->n && !s->why.options->json)
+		r = s->why.name ? print_named(s, h) : print_list(s);
+	if (r >= 0 && now && h->n && !s->why.options->json)
 		whynow_print_again(now);
-	if (r >= 0 && now && !s->n)
+	if (r >= 0 && now && !h->n)
 		r = whynow_print_running(now);
 	fflush(stdout);
 	if (!*ret_status)
 		history_say_left_out(history);
-	if (r == 0 && !s->n && !*ret_status) {
+	if (r == 0 && !h->n && !*ret_status) {
 		*ret_status = say_nothing(s, now);
 		if (!history->records)
 			history_say_unrecorded(history->options);
@@ -346,33 +482,61 @@ static int show_now(struct search *s, struct whynow *now, int *ret_status)
 	return r;
 }
 
+/* What is under way, else what is past, else what runs. */
+static int show_all(struct search *s, struct history *history, int *ret_status)
+{
+	bool running = s->why.options->running;
+	struct whynow now = {};
+	int r;
+
+	whynow_look(&now, &s->why);
+	if (!running && !(now.exact && whynow_is_stopping(&now)))
+		read_past(s, history, &now, ret_status);
+	r = whynow_print_stopping(&now);
+	if (r > 0)
+		*ret_status = 0;
+	else if (r == 0)
+		r = running ? show_now(s, &now, ret_status)
+			    : show_past(s, history, &now, ret_status);
+	whynow_done(&now);
+	return r;
+}
+
+static void hits_free(struct hits *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		free(h->list[i].line);
+	free(h->list);
+	for (size_t i = 0; i < h->n_subjects; i++)
+		free(h->subjects[i].name);
+	free(h->subjects);
+}
+
+static int hits_make(struct hits *h, size_t room)
+{
+	h->room = room;
+	h->list = calloc(room + 1, sizeof(*h->list));
+	return h->list ? 0 : -ENOMEM;
+}
+
 static int show(struct search *s, struct history *history)
 {
 	const struct options *o = s->why.options;
-	bool looks = s->why.name && !is_past(o);
-	struct whynow now = {};
-	int status = 0, r = 0;
+	size_t room = s->why.name ? (o->count ? o->count : 1) : LISTED_MAX;
+	int status = 0, r = hits_make(&s->exact, room);
 
-	s->room = s->why.name ? (o->count ? o->count : 1) : LISTED_MAX;
-	s->list = calloc(s->room + 1, sizeof(*s->list));
-	if (!s->list) {
-		say("cannot keep %zu stops: %s", s->room, strerror(ENOMEM));
-		return 1;
+	if (r >= 0)
+		r = hits_make(&s->others, room);
+	if (r >= 0 && s->why.name && !is_past(o)) {
+		r = show_all(s, history, &status);
+	} else if (r >= 0) {
+		read_past(s, history, NULL, &status);
+		r = show_past(s, history, NULL, &status);
 	}
-	if (looks) {
-		whynow_look(&now, &s->why);
-		r = whynow_print_stopping(&now);
-	}
-	if (r == 0)
-		r = o->running ? show_now(s, &now, &status)
-			       : show_past(s, history, looks ? &now : NULL, &status);
-	if (looks)
-		whynow_done(&now);
 	if (r < 0)
 		say("cannot show all stops: %s", strerror(-r));
-	for (size_t i = 0; i < s->n; i++)
-		free(s->list[i].line);
-	free(s->list);
+	hits_free(&s->exact);
+	hits_free(&s->others);
 	return r < 0 ? 1 : status;
 }
 

@@ -55,6 +55,69 @@ static bool is_wanted(void *userdata, const struct record_pod *pod,
 	return container->kind != CONTAINER_KIND_SANDBOX && why_wants(why, &record);
 }
 
+static const struct audit_record *find_look(const struct whynow *now, const struct record *stop)
+{
+	const char *cgroup = stop->stop.container.cgroup;
+
+	for (size_t i = 0; i < now->n; i++)
+		if (cgroup && now->records[i].container.cgroup &&
+		    strcmp(now->records[i].container.cgroup, cgroup) == 0)
+			return now->records + i;
+	return NULL;
+}
+
+static bool is_wanted_stop(const struct whynow *now, const struct record *stop)
+{
+	if (stop->stop.container.kind == CONTAINER_KIND_SANDBOX)
+		return false;
+	if (find_look(now, stop))
+		return true;
+	return why_wants(now->why, stop) && (!now->exact || why_is_exact(now->why, stop));
+}
+
+static struct record subject_of(const struct audit_record *look)
+{
+	return (struct record){.type = RECORD_EMPTY,
+			       .empty = {.pod = look->pod, .container = look->container}};
+}
+
+/* A process of that pid was found without the name. */
+static bool is_exact(const struct why *why, const struct audit_record *look)
+{
+	const struct record subject = subject_of(look);
+
+	return !why_wants(why, &subject) || why_is_exact(why, &subject);
+}
+
+void whynow_keep_exact(struct whynow *now)
+{
+	size_t n = 0;
+
+	now->exact = true;
+	for (size_t i = 0; i < now->n; i++)
+		if (is_exact(now->why, now->records + i))
+			now->records[n++] = now->records[i];
+	now->n = n;
+}
+
+static bool has_exact(const struct whynow *now)
+{
+	const char *at = buf_str(&now->answer.text);
+
+	for (size_t i = 0; i < now->n; i++)
+		if (is_exact(now->why, now->records + i))
+			return true;
+	for (;;) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct record record;
+
+		if (!next_stop(&at, &arena, &record))
+			return false;
+		if (is_wanted_stop(now, &record) && why_is_exact(now->why, &record))
+			return true;
+	}
+}
+
 void whynow_look(struct whynow *now, const struct why *why)
 {
 	const struct audit_only only = {is_wanted, (void *)why, (pid_t)why->pid};
@@ -66,6 +129,8 @@ void whynow_look(struct whynow *now, const struct why *why)
 		now->look =
 			audit_records(why->options, &now->list, now->node, &now->records, &now->n);
 	now->list.only = NULL;
+	if (has_exact(now))
+		whynow_keep_exact(now);
 }
 
 void whynow_done(struct whynow *now)
@@ -77,15 +142,19 @@ void whynow_done(struct whynow *now)
 
 /* --- stops that are under way ------------------------------------------------------------------ */
 
-static const struct audit_record *find_look(const struct whynow *now, const struct record *stop)
+bool whynow_is_stopping(const struct whynow *now)
 {
-	const char *cgroup = stop->stop.container.cgroup;
+	const char *at = buf_str(&now->answer.text);
 
-	for (size_t i = 0; i < now->n; i++)
-		if (cgroup && now->records[i].container.cgroup &&
-		    strcmp(now->records[i].container.cgroup, cgroup) == 0)
-			return now->records + i;
-	return NULL;
+	for (;;) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct record record;
+
+		if (!next_stop(&at, &arena, &record))
+			return false;
+		if (is_wanted_stop(now, &record))
+			return true;
+	}
 }
 
 int whynow_print_stopping(struct whynow *now)
@@ -101,10 +170,9 @@ int whynow_print_stopping(struct whynow *now)
 
 		if (r < 0 || n == TOLD_MAX || !next_stop(&at, &arena, &record))
 			return r < 0 ? r : n;
-		look = find_look(now, &record);
-		if (record.stop.container.kind == CONTAINER_KIND_SANDBOX ||
-		    !(look || why_wants(now->why, &record)))
+		if (!is_wanted_stop(now, &record))
 			continue;
+		look = find_look(now, &record);
 		if (n++ && !now->why->options->json)
 			putchar('\n');
 		story_of_stopping(&story, &record, look);

@@ -365,7 +365,10 @@ void relay_log_losses(const struct relay *relay)
 		say("%" PRIu64 " records were dropped, as they were read too slowly",
 		    relay->dropped);
 	if (relay->newer)
-		say("%" PRIu64 " records are of a newer graced, and were left out", relay->newer);
+		say("%" PRIu64 " %s left out", relay->newer,
+		    relay->newer == 1 ? "record is of a newer graced, and was"
+				      : "records are of a newer graced, and were");
 	if (relay->unreadable)
-		say("%" PRIu64 " lines are no records", relay->unreadable);
+		say("%" PRIu64 " %s", relay->unreadable,
+		    relay->unreadable == 1 ? "line is no record" : "lines are no records");
 }

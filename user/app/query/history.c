@@ -194,12 +194,15 @@ void history_say_left_out(const struct history *h)
 		say("%" PRIu64 " entries of the journal are not root's, and were left out",
 		    h->untrusted);
 	if (h->newer)
-		say("%" PRIu64 " records are of a newer graced, and were left out", h->newer);
+		say("%" PRIu64 " %s left out", h->newer,
+		    h->newer == 1 ? "record is of a newer graced, and was"
+				  : "records are of a newer graced, and were");
 	if (h->dropped)
-		say("%" PRIu64 " records are missing there: graced run could not write them",
-		    h->dropped);
+		say("%" PRIu64 " record%s missing there: graced run could not write %s", h->dropped,
+		    h->dropped == 1 ? " is" : "s are", h->dropped == 1 ? "it" : "them");
 	if (h->unreadable)
-		say("%" PRIu64 " lines are no records", h->unreadable);
+		say("%" PRIu64 " %s", h->unreadable,
+		    h->unreadable == 1 ? "line is no record" : "lines are no records");
 	if (h->options->filter.signals && !h->signals)
 		say("no signals are recorded there; graced run --sinks.signals records them");
 }

@@ -53,7 +53,7 @@ int filter_names_add(struct filter_names *names, const char *list)
 /* What a thing can be called; NULL: not known. */
 struct called {
 	const char *name, *namespace_, *id;
-	const char *workload; /* of a container outside pods */
+	const char *workload; /* of a container outside pods, or if names are exact of a pod */
 	size_t id_least;      /* so many characters of an id distinguish one from another */
 	bool whole;	      /* the beginning of its name is not enough */
 };
@@ -103,13 +103,20 @@ static bool name_matches(const struct called *c, enum extent extent, const char 
 	       text_matches(c->workload, EXTENT_ALL, wanted);
 }
 
-static bool is_called(const struct called *c, const struct pattern *pattern, bool words)
+static enum extent extent_of(const struct filter_names *names, const struct pattern *pattern)
 {
-	const char *wanted = pattern->text, *slash = c->namespace_ ? strchr(wanted, '/') : NULL;
-	enum extent extent = pattern->leaves_out || words ? EXTENT_WORDS : EXTENT_BEGINNING;
+	if (names->exact)
+		return EXTENT_ALL;
+	return pattern->leaves_out || names->words ? EXTENT_WORDS : EXTENT_BEGINNING;
+}
+
+static bool is_called(const struct called *c, enum extent extent, const char *wanted)
+{
+	const char *slash = c->namespace_ ? strchr(wanted, '/') : NULL;
 	size_t n = strlen(wanted);
 
-	if (c->id && n >= c->id_least && begins(c->id, wanted, n))
+	if (c->id && n >= c->id_least && begins(c->id, wanted, n) &&
+	    (extent != EXTENT_ALL || !c->id[n]))
 		return true;
 	if (slash && begins(c->namespace_, wanted, (size_t)(slash - wanted)) &&
 	    !c->namespace_[slash - wanted])
@@ -119,7 +126,7 @@ static bool is_called(const struct called *c, const struct pattern *pattern, boo
 
 static bool names_match(const struct filter_names *names, const struct called *called)
 {
-	bool wanted = false, any = false;
+	bool wanted = false, any = false, is;
 	struct pattern pattern;
 	int error;
 
@@ -127,10 +134,11 @@ static bool names_match(const struct filter_names *names, const struct called *c
 		for (const char *at = names->lists[i]; at;) {
 			at = take_pattern(at, &pattern, &error);
 			assert(!error);
-			if (pattern.leaves_out && is_called(called, &pattern, names->words))
+			is = is_called(called, extent_of(names, &pattern), pattern.text);
+			if (pattern.leaves_out && is)
 				return false;
 			any |= !pattern.leaves_out;
-			wanted |= !pattern.leaves_out && is_called(called, &pattern, names->words);
+			wanted |= is;
 		}
 	}
 	return wanted || !any;
@@ -161,7 +169,8 @@ static bool pod_matches(const struct filter *f, const struct record_pod *pod)
 	const struct called called = {.name = pod->name,
 				      .namespace_ = pod->namespace_,
 				      .id = pod->uid,
-				      .id_least = MIN_UID_PREFIX};
+				      .id_least = MIN_UID_PREFIX,
+				      .workload = f->pods.exact ? pod->workload : NULL};
 
 	return names_match(&f->pods, &called);
 }

@@ -16,6 +16,8 @@ struct filter_names {
 	const char *lists[FILTER_LISTS_MAX]; /* borrowed */
 	size_t n;
 	bool words; /* a beginning ends before a character that is no letter and no digit */
+	/* No beginning is enough, of ids neither; a pod also has the name of its workload. */
+	bool exact;
 };
 
 /* Zeroed, it lets everything through but signals. */

@@ -68,6 +68,19 @@ static void add_left(struct buf *out, const struct tree *tree)
 		buf_printf(out, " and %zu more", tree->n + tree->others - LEFT_MAX);
 }
 
+/* Its stop signal came while it was frozen or stopped, and it has not taken it. That is no reason
+ * of a stop before that is over: it may go on. */
+static bool is_held_up(const struct record_stop *stop)
+{
+	for (size_t i = 0; i < RECORD_REQUESTS && stop->requests[i].number; i++) {
+		const struct record_request *r = stop->requests + i;
+
+		if (r->at_ns == stop->stop_signal.at_ns)
+			return r->reason == UNHEARD_STOPPED && !r->taken_ns;
+	}
+	return false;
+}
+
 void story_of_stopping(struct story *ret, const struct record *record,
 		       const struct audit_record *look)
 {
@@ -76,7 +89,9 @@ void story_of_stopping(struct story *ret, const struct record *record,
 
 	begin(ret, STORY_STOPPING, record->wall_ns, &record->stop.pod, &record->stop.container);
 	ret->id = record->stop.id;
-	story_add_stopping(&ret->sentence, &record->stop, record->at_ns);
+	if (!ends.reason && ends.stop_signal.known && is_held_up(&ends))
+		ends.reason = UNHEARD_STOPPED;
+	story_add_stopping(&ret->sentence, &ends, record->at_ns);
 	add_events(ret, &record->stop);
 	if (ret->n_lines == STORY_LINES) {
 		buf_free(&ret->lines[--ret->n_lines].text);

@@ -118,6 +118,10 @@ static void add_contained(struct buf *out, const struct record_stop *stop,
 		phrase_add_comm(out, s->pod.namespace_);
 		buf_addc(out, '/');
 		phrase_add_comm(out, s->pod.name);
+	} else if (s && kind == SENDER_CONTAINER && s->container.name) {
+		buf_adds(out, "container ");
+		phrase_add_comm(out, s->container.name);
+		return;
 	} else {
 		buf_adds(out, kind == SENDER_POD ? "a pod" : "a container");
 		return;

@@ -171,6 +171,17 @@ static bool is_killed_by_other(const struct record_stop *stop)
 		 stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER));
 }
 
+/* By its own child, say: that is no expired grace period. */
+static bool is_killed_inside(const struct record_stop *stop)
+{
+	return stop->stop_signal.known && stop->outcome == OUTCOME_KILLED;
+}
+
+static bool is_killed(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_KILLED;
+}
+
 static bool is_crash(const struct record_stop *stop)
 {
 	return stop->outcome == OUTCOME_CRASHED;
@@ -263,6 +274,14 @@ static const struct remedy remedies[] = {
 	{OF(SUPERVISOR), NULL,
 	 "Its own parent ended it, as timeout and watchdogs do: give it more time there, or see what "
 	 "took it so long.",
+	 NULL},
+	{OF(SAME_CONTAINER), is_killed_inside,
+	 "It was stopping, and a process of its own container killed it: see why that one does not wait.",
+	 NULL},
+	{OF(SELF), is_killed, "See the program's own log: it ended itself.", NULL},
+	{OF(KERNEL), is_killed,
+	 "See its limit of CPU time (ulimit -t, RLIMIT_CPU), and the kernel's log: a machine check, or a "
+	 "tracer that ended (PTRACE_O_EXITKILL).",
 	 NULL},
 	{ANY, is_crash, "See the program's own log and its core dump.", NULL},
 	{ANY, is_after_signal,

@@ -68,6 +68,23 @@ static bool has_request(const struct record_stop *stop)
 	return stop->stop_signal.known;
 }
 
+/* The command that can give a stop another period than its container has, which no source shows. */
+static const char *other_grace(const struct record_stop *stop)
+{
+	static const char *const commands[] = {
+		[CGPATH_RT_UNKNOWN] = "docker stop -t",
+		[CGPATH_RT_CONTAINERD] = "nerdctl stop -t",
+		[CGPATH_RT_DOCKER] = "docker stop -t",
+		[CGPATH_RT_PODMAN] = "podman stop -t",
+	};
+	enum cgpath_runtime runtime = stop->container.runtime;
+
+	if (stop->pod.known ||
+	    (stop->grace.from != GRACE_RUNTIME && stop->grace.from != GRACE_ASSUMED))
+		return NULL;
+	return runtime < sizeof(commands) / sizeof(*commands) ? commands[runtime] : NULL;
+}
+
 static void add_grace(struct buf *out, const struct record_stop *stop, uint64_t now_ns)
 {
 	uint64_t used = now_ns > stop->stop_signal.at_ns ? now_ns - stop->stop_signal.at_ns : 0;
@@ -89,6 +106,8 @@ static void add_grace(struct buf *out, const struct record_stop *stop, uint64_t 
 		buf_printf(out, "is used: %s is left", duration_format(grace->ns - used, text));
 	else
 		buf_printf(out, "was over %s ago", duration_format(used - grace->ns, text));
+	if (other_grace(stop))
+		buf_printf(out, ", unless the stop was given another one (%s)", other_grace(stop));
 }
 
 static bool is_killed(const struct record_stop *stop)

@@ -250,6 +250,15 @@ static const char *done_with(enum disposition disposition)
 	return disposition == DISPOSITION_BLOCKED ? ", which it blocks," : "";
 }
 
+/* The stop signal: "it", unless what was passed on is another one. */
+static void add_it(struct buf *out, const struct record_stop *stop)
+{
+	if (stop->forward.count && stop->forward.number != stop->stop_signal.number)
+		phrase_add_signal(out, stop->stop_signal.number);
+	else
+		buf_adds(out, "it");
+}
+
 /* What init left behind, or what was killed before, without having ended by itself. */
 static void add_cut(struct buf *out, const struct record_stop *stop)
 {
@@ -266,7 +275,8 @@ static void add_cut(struct buf *out, const struct record_stop *stop)
 		phrase_add_signal(out, cut->asked.number);
 		buf_adds(out, done_with(cut->disposition));
 	} else {
-		buf_adds(out, " never received it");
+		buf_adds(out, " never received ");
+		add_it(out, stop);
 	}
 	buf_adds(out, " and was killed ");
 	if (cut->by == ENDED_PID_NAMESPACE) {

@@ -7,21 +7,33 @@
 #include "core/story/part.h"
 #include "core/story/phrase.h"
 
-/* Its number is that of its container; the host's, where that is not known. */
-static void add_who(struct buf *out, uint32_t pid, uint32_t ns_pid, const char *comm)
+/* The pid that a process has in its container; 0: not known. */
+static uint32_t own_pid(const struct record_stop *stop, uint32_t pid)
 {
-	phrase_add_process(out,
-			   &(struct record_process){.pid = pid, .ns_pid = ns_pid, .comm = comm});
+	const struct record_member *m = record_find_member(stop, pid);
+
+	if (m && m->process.ns_pid)
+		return m->process.ns_pid;
+	for (size_t i = 0; i < stop->n_waited_for; i++)
+		if (stop->waited_for[i].pid == pid && stop->waited_for[i].ns_pid)
+			return stop->waited_for[i].ns_pid;
+	return pid == stop->process.pid ? stop->process.ns_pid : 0;
+}
+
+/* Its number is that of its container; the host's is marked, where that is not known. */
+static void add_who(struct buf *out, const struct record_stop *stop, uint32_t pid, const char *comm)
+{
+	uint32_t own = own_pid(stop, pid);
+
+	phrase_add_comm(out, comm);
+	buf_printf(out, own ? "[%u]" : "[%u on the host]", own ?: pid);
 }
 
 static void add_peer(struct buf *out, const struct record_stop *stop, const struct wait *w)
 {
 	const struct record_member *m = record_find_member(stop, w->peer_pid);
 
-	if (m)
-		phrase_add_process(out, &m->process);
-	else
-		add_who(out, w->peer_pid, 0, w->peer_comm[0] ? w->peer_comm : NULL);
+	add_who(out, stop, w->peer_pid, m ? m->process.comm : w->peer_comm);
 }
 
 static void add_text(struct buf *out, const char *text)
@@ -108,7 +120,7 @@ static void add_tracer(struct buf *out, const struct record_stop *stop, const st
 {
 	buf_adds(out, " was stopped by its tracer");
 	if (w->peer_pid)
-		buf_printf(out, ", pid %" PRIu32, w->peer_pid);
+		buf_printf(out, ", pid %" PRIu32 " on the host", w->peer_pid);
 }
 
 static void add_cpu(struct buf *out, const struct record_stop *stop, const struct wait *w)
@@ -173,7 +185,7 @@ void story_add_wait(struct buf *out, const struct record_stop *stop, const struc
 	if (w->what >= WAIT_FOR_COUNT || !words[w->what])
 		return;
 	if (w->pid)
-		add_who(out, w->pid, w->ns_pid, w->comm);
+		add_who(out, stop, w->pid, w->comm);
 	words[w->what](out, stop, w);
 }
 

@@ -373,6 +373,10 @@ static void put_sender(struct grid_cell *cell, const struct record_sender *sende
 	buf_printf(cell->text, "[%u]", sender->process.pid);
 	if (sender->kind != SENDER_HOST && kind && strcmp(comm, kind) != 0)
 		buf_printf(cell->text, " %s", kind);
+	if (sender->kind == SENDER_CONTAINER && sender->container.name) {
+		buf_addc(cell->text, ' ');
+		add_visible(cell->text, sender->container.name);
+	}
 }
 
 static void add_sender(struct grid_cell *cell, const void *row)
