@@ -138,6 +138,11 @@ static void an_exit_after_a_signal_is_not_by_itself(void **state)
 		  .requests = {BESIDE(2, 1900 * MS)}},
 		 "sleep[7], child of app[1], died of SIGINT, sent by a process of the host. app[1] passed "
 		 "130 on. That was 100ms after it was sent SIGINT from runc[3508] (the runtime)."},
+		/* It did not pass that one on: the child died of another. */
+		{{ENDED(KILLED, HOST, 137),
+		  .via = {{.pid = 4207, .ns_pid = 7, .comm = "sleep"}, VIA_PASSED_ON},
+		  .requests = {BESIDE(1, 1900 * MS)}},
+		 "sleep[7], child of app[1], was killed by a process of the host. app[1] passed 137 on."},
 	};
 	const char *text, *page;
 

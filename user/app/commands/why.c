@@ -259,7 +259,7 @@ static int print_line(const struct search *s, const struct found *found, size_t 
 	return r;
 }
 
-/* Of what the last story is about. */
+/* Counts the earlier stops of the subject of the last story. */
 static void print_earlier(const struct hits *h)
 {
 	const struct subject *subject = h->subjects + h->list[0].subject;

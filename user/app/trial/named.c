@@ -157,7 +157,7 @@ static int on_client(sd_event_source *source, const siginfo_t *info, void *userd
 {
 	struct target *t = userdata;
 
-	/* Of its own words: nothing was asked of its daemon. */
+	/* The client refused its own options, and sent its daemon nothing. */
 	if (info->si_code == CLD_EXITED && info->si_status == DOCKER_USAGE &&
 	    client_of(t) == clients && t->run->options->filter.sigmask)
 		end_in_vain(t, "this docker stop has no option for the signal, as that of Docker "

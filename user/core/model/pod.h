@@ -36,7 +36,7 @@ void podmap_done(struct podmap *map);
 struct pod *podmap_find(const struct podmap *map, const char *uid);
 
 /* The pod, made when it is not there: 0, -EINVAL for a uid that is empty or too long, -ENOMEM, or
- * -EEXIST where other uids have all of its PODMAP_KEYS keys, which is nobody's chance. */
+ * -EEXIST where other uids have all of its PODMAP_KEYS keys: somebody forged them. */
 #define PODMAP_KEYS 8
 int podmap_reach(struct podmap *map, const char *uid, struct pod **ret);
 

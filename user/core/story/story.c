@@ -544,10 +544,16 @@ static bool has_oom_kills(const struct record_stop *stop)
 	return stop->outcome != OUTCOME_OOM_KILLED && stop->oom_kills;
 }
 
-/* Who passed an end on may have passed on what it was sent. */
+/* Who passed an end on may have passed on what it was sent: the number that the child died of. */
 static bool has_passed_beside(const struct record_stop *stop)
 {
-	return is_passed_on(stop) && !is_unseen(stop) && record_beside(stop);
+	const struct record_request *beside = record_beside(stop);
+	const struct record_member *child = record_find_member(stop, stop->via.process.pid);
+
+	if (!is_passed_on(stop) || is_unseen(stop) || !beside)
+		return false;
+	return child ? child->fatal.number == beside->number
+		     : (stop->exit.status >> 8 & 0xff) == 128 + beside->number;
 }
 
 static void add_passed_beside(struct buf *out, const struct record_stop *stop)

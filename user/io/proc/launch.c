@@ -164,7 +164,7 @@ void launch_open_proc(struct launch *launch)
 	launch->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Of one on its way out v1 says that it is in the root. */
+/* A process that exits leaves its v1 cgroup for the root before it is gone. */
 static bool is_ending(int proc, const char *pid)
 {
 	char path[NAME_MAX + 8], text[1024];
