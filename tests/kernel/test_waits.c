@@ -85,6 +85,31 @@ static void thaw_it(struct fixture *f, const struct box *box)
 		v1freezer_let_out(getpid());
 }
 
+static const char *below_of(const struct box *box)
+{
+	static char dir[HIER_PATH_MAX + 32];
+
+	snprintf(dir, sizeof(dir), "%s/below", box->dir);
+	return dir;
+}
+
+/* Init alone, in a cgroup below the container's, as of a systemd there. */
+static void freeze_below(struct fixture *f, const struct box *box)
+{
+	const char *dir = below_of(box);
+
+	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(cg_enter(dir, box->init_pid), 0);
+	assert_int_equal(cg_write(dir, "cgroup.freeze", "1"), 0);
+}
+
+static void thaw_below(struct fixture *f, const struct box *box)
+{
+	cg_write(below_of(box), "cgroup.freeze", "0");
+	cg_enter(box->dir, box->init_pid);
+	rmdir(below_of(box));
+}
+
 /* By the freezer of the other hierarchy than the one that the containers are in. */
 static void freeze_twin(struct fixture *f, const struct box *box)
 {
@@ -186,6 +211,7 @@ static const struct row rows[] = {
 	{"sleep", NULL, "stopped", "{'ns_pid':1}", stop_it, .let_go = NULL},
 	{"sleep", NULL, "traced", "{'ns_pid':1}", trace_it, leave_it},
 	{"sleep", NULL, "frozen", "{'pid':null}", freeze_it, thaw_it},
+	{"sleep", NULL, "frozen", "{'ns_pid':1}", freeze_below, thaw_below},
 	{"sleep", NULL, "frozen", "{'pid':null}", freeze_twin, thaw_twin},
 	{"fork", NULL, "fork-failed", "{'pid':null,'limit':1}", limit_pids, .let_go = NULL},
 	{"spin", NULL, "throttled", "{'pid':null}", limit_cpu, .let_go = NULL},
@@ -197,6 +223,8 @@ static bool can_be_had(const struct fixture *f, const struct row *row)
 		return has(f, "pids");
 	if (row->hold == limit_cpu)
 		return has(f, "cpu");
+	if (row->hold == freeze_below)
+		return f->tree.hier.unified;
 	if (row->hold == freeze_twin)
 		return !f->tree.hier.unified && f->tree.twin_root[0];
 	return row->hold != freeze_it || f->tree.hier.unified || v1freezer_is_here(&f->tree.hier);

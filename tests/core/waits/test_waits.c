@@ -253,7 +253,7 @@ static void test_frozen_below(void **state)
 	static const struct {
 		char state;
 		const char *wchan;
-	} held[] = {{'S', "do_freezer_trap"}, {'D', "__refrigerator"}};
+	} held[] = {{'S', "do_freezer_trap"}, {'S', "get_signal"}, {'D', "__refrigerator"}};
 
 	for (size_t i = 0; i < LEN(held); i++) {
 		struct waits *w = NULL;

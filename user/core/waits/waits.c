@@ -92,10 +92,13 @@ static bool is_of_pipe_or_socket(const char *file)
 	return strncmp(file, "pipe:", 5) == 0 || strncmp(file, "socket:", 7) == 0;
 }
 
-/* In a frozen cgroup of its own below the container's: as Linux calls it on cgroup v2 and v1. */
+/* In a frozen cgroup of its own below the container's: as Linux calls it on cgroup v2, with its
+ * caller where that has it inline (get_signal() sleeps for nothing else in this state), and v1. */
 static bool is_frozen(const struct obs_look *t)
 {
-	return strcmp(t->wchan, "do_freezer_trap") == 0 || strcmp(t->wchan, "__refrigerator") == 0;
+	return strcmp(t->wchan, "do_freezer_trap") == 0 ||
+	       strcmp(t->wchan, "__refrigerator") == 0 ||
+	       (t->state == 'S' && strcmp(t->wchan, "get_signal") == 0);
 }
 
 /* What a thread does by itself; the rest is the process's. */
