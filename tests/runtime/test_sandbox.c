@@ -86,13 +86,14 @@ static void pause_application(void **state)
 	struct runtime_pod pod = {
 		.namespace_ = "shop", .name = "room", .handler = "runc", .grace_s = GRACE_S};
 	struct runtime_container container = {
-		.name = "main", .image = RUNTIME_IMAGE, .args = BOX_ARGV("comm", "pause", "deaf")};
+		.name = "main", .image = RUNTIME_IMAGE, .args = BOX_ARGV("comm", "pause", "graceful")};
 
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &container);
+	runtime_stage_await(&pods.stage, container.id, true);
 	runtime_pods_end(&pods, &pod, &container, GRACE_S);
 	judge_match(stop_of(container.id), "{'process':{'comm':'pause'},'container':{'kind':null},"
-					   "'outcome':'killed','evidence':{'complete':true}}");
+					   "'outcome':'graceful','evidence':{'complete':true}}");
 	judge_match(stop_of(pod.id), "{'container':{'kind':'sandbox'},"
 				     "'evidence':{'gaps':['sandbox-guessed']}}");
 	runtime_stage_stopped(&pods.stage, container.id, "{'container':{'kind':'container'}}");

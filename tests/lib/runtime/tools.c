@@ -256,25 +256,37 @@ static bool find_cgroup(const struct runtime_host *host, const char *id, char *r
 	return nftw(root, is_sought, 8, FTW_PHYS) == 1;
 }
 
-/* Whether it is the program the image is made for, and has come as far as its behaviour says. */
+/* Whether it executes the program of the test's images, by whatever name it goes. */
+static bool is_workload(pid_t pid)
+{
+	char path[64], exe[HIER_PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	if (n < 0)
+		return false;
+	exe[n] = '\0';
+	return !strcmp(basename(exe), "workload");
+}
+
+/* Whether it has come as far as its behaviour says. */
 static bool is_set_up(pid_t pid, bool handles)
 {
 	char path[64], line[256];
 	unsigned long long caught = 0;
-	bool is_workload = false;
 	FILE *in;
 
+	if (!is_workload(pid))
+		return false;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	in = fopen(path, "re");
-	while (in && fgets(line, sizeof(line), in)) {
-		if (!strcmp(line, "Name:\tworkload\n"))
-			is_workload = true;
+	while (in && fgets(line, sizeof(line), in))
 		if (sscanf(line, "SigCgt: %llx", &caught) == 1)
 			break;
-	}
 	if (in)
 		fclose(in);
-	return is_workload && (!handles || (caught >> (SIGTERM - 1) & 1));
+	return !handles || (caught >> (SIGTERM - 1) & 1);
 }
 
 pid_t runtime_host_await(const struct runtime_host *host, const char *id, bool handles)
