@@ -8,6 +8,7 @@
 #include "lib/patience.h"
 #include "lib/run.h"
 #include "lib/runtime/stage.h"
+#include "io/proc/proc.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -93,22 +94,14 @@ static char *last_line(char *text)
 /* Until it has come as far as its handlers. */
 static void await_handlers(char *pid)
 {
-	unsigned long long caught = 0;
-	char path[64], line[256];
+	struct procsig_status status = {.caught = 0};
 
-	snprintf(path, sizeof(path), "/proc/%s/status", pid);
-	free(pid);
-	for (int ms = 0; !caught && ms < PATIENCE_MS; ms += 10) {
-		FILE *in = fopen(path, "re");
-
-		while (in && fgets(line, sizeof(line), in))
-			if (sscanf(line, "SigCgt: %llx", &caught) == 1)
-				break;
-		if (in)
-			fclose(in);
+	for (int ms = 0; !status.caught && ms < PATIENCE_MS; ms += 10) {
+		procfs_sig_status(atoi(pid), &status);
 		usleep(10000);
 	}
-	assert_true(caught != 0);
+	free(pid);
+	assert_true(status.caught != 0);
 }
 
 /* --- the session ------------------------------------------------------------------------------ */

@@ -85,8 +85,9 @@ static void pause_application(void **state)
 {
 	struct runtime_pod pod = {
 		.namespace_ = "shop", .name = "room", .handler = "runc", .grace_s = GRACE_S};
-	struct runtime_container container = {
-		.name = "main", .image = RUNTIME_IMAGE, .args = BOX_ARGV("comm", "pause", "graceful")};
+	struct runtime_container container = {.name = "main",
+					      .image = RUNTIME_IMAGE,
+					      .args = BOX_ARGV("comm", "pause", "graceful")};
 
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &container);

@@ -3,6 +3,7 @@
 #include "lib/box/page.h"
 #include "lib/patience.h"
 #include "lib/runtime/host.h"
+#include "io/proc/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -273,20 +274,10 @@ static bool is_workload(pid_t pid)
 /* Whether it has come as far as its behaviour says. */
 static bool is_set_up(pid_t pid, bool handles)
 {
-	char path[64], line[256];
-	unsigned long long caught = 0;
-	FILE *in;
+	struct procsig_status status;
 
-	if (!is_workload(pid))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	in = fopen(path, "re");
-	while (in && fgets(line, sizeof(line), in))
-		if (sscanf(line, "SigCgt: %llx", &caught) == 1)
-			break;
-	if (in)
-		fclose(in);
-	return !handles || (caught >> (SIGTERM - 1) & 1);
+	return is_workload(pid) && (!handles || (procfs_sig_status(pid, &status) == 0 &&
+						 (status.caught >> (SIGTERM - 1) & 1)));
 }
 
 pid_t runtime_host_await(const struct runtime_host *host, const char *id, bool handles)
