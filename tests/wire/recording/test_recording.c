@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/recording/fields.h"
 #include "wire/recording/recording.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);

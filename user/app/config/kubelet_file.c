@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads the kubelet's file; wire/kubernetes/kubelet_config takes it apart, core/shutdown/plan
+/* Reads the kubelet's file; wire/kubernetes/kubelet_files takes it apart, core/shutdown/plan
  * judges it. */
 #include "app/config/kubelet_file.h"
 
@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/files/file.h"
-#include "wire/kubernetes/kubelet_config.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 static int __attribute__((format(printf, 3, 4)))
 refuse(struct kubeletfile_why *why, int error, const char *format, ...)

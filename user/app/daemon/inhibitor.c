@@ -30,7 +30,7 @@
 #include "io/logind/fd_store.h"
 #include "io/logind/logind.h"
 #include "io/proc/clock.h"
-#include "wire/kubernetes/shutdown_state.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 #define STORE "shutdown-lock"
 #define WHO   "graced"

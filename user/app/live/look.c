@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "io/cgroup/figures.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/proc/look.h"
 #include "io/proc/proc.h"

@@ -10,7 +10,7 @@
 
 #include "base/backoff.h"
 #include "base/time.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 #include "io/sources/kubelet/access.h"
 
 #define REQUESTS_MAX   256

@@ -13,7 +13,7 @@
 #include "io/cgroup/fs.h"
 #include "io/files/fd.h"
 #include "io/proc/proc.h"
-#include "wire/kernel/mountinfo.h"
+#include "wire/kernel/mounts.h"
 
 #define TEXT_MAX (4u << 20)
 

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "io/files/library.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 
 /* Connections kept, most of them for the next request. */
 #define KEPT_MAX 16L

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "io/fetch/fetch.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 
 /* curl_<name>() as <curl/curl.h> declares it, for the functions that io/fetch calls. */
 #define CURL_FUNCTIONS(X)      \

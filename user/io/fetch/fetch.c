@@ -13,7 +13,7 @@
 #include "base/version.h"
 #include "io/fetch/curl.h"
 #include "io/fetch/resolve.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 
 #define FETCH_HOSTS 16

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 
 #include "io/http/auth.h"
-#include "io/http/mhd.h"
 #include "io/http/listen.h"
-#include "io/loop/defer.h"
+#include "io/http/mhd.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/http/request.h"
 

@@ -11,9 +11,7 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/proc/proc.h"
-#include "wire/kernel/locks.h"
-#include "wire/kernel/net_table.h"
-#include "wire/kernel/proc_signals.h"
+#include "wire/kernel/proc.h"
 
 /* Files of a process that are looked at. */
 #define FILES_MAX	256

@@ -27,7 +27,7 @@
 #include "io/sinks/out.h"
 #include "io/terminal/curses.h"
 #include "io/terminal/guard.h"
-#include "wire/top/keys.h"
+#include "wire/top/screen.h"
 
 #define FINISH_MS   2000 /* for a terminal that takes nothing, when it is given back */
 #define KEYS_SIZE   256

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "wire/kubernetes/pod.h"
-#include "wire/kubernetes/value.h"
+#include "wire/kubernetes/rows.h"
 
 DEFINE_CLEANUP(json_t *, json_decref);
 

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "wire/json/writer.h"
-#include "wire/recording/fields.h"
 
 #define HEADER_TYPE  "graced-recording"
 #define HEADER_BEGIN "{\"type\":\"" HEADER_TYPE "\""

@@ -13,7 +13,7 @@
 #include "core/names/meta.h"
 #include "io/fetch/fetch.h"
 #include "io/files/socket.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 #include "wire/runtime/cri.h"
 
 /* Look-ups, by where they stand. */

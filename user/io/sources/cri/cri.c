@@ -12,7 +12,7 @@
 #include "base/backoff.h"
 #include "base/cleanup.h"
 #include "io/files/socket.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/sources/cri/call.h"
 #include "io/sources/cri/look.h"

@@ -19,7 +19,6 @@
 #include "io/sources/kubelet/access.h"
 #include "io/sources/kubelet/known.h"
 #include "io/sources/kubelet/stream.h"
-#include "wire/kubernetes/pod_proto.h"
 #include "wire/kubernetes/pods.h"
 
 #define INTERVAL_NS (30 * NS_PER_S)

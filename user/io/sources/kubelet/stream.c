@@ -12,8 +12,8 @@
 #include "base/time.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/kubelet.h"
-#include "wire/grpc/frame.h"
-#include "wire/kubernetes/pod_proto.h"
+#include "wire/grpc/message.h"
+#include "wire/kubernetes/pods.h"
 
 /* How much of a turn of the loop reading may take. */
 #define SLICE_NS 500000

@@ -6,8 +6,8 @@
  * Masks have bit n-1 for signal n. A mask of blocked signals is shown without those that the thread
  * waits for in rt_sigtimedwait, as long as it does.
  */
-#ifndef WIRE_KERNEL_PROC_SIGNALS_H
-#define WIRE_KERNEL_PROC_SIGNALS_H
+#ifndef WIRE_KERNEL_PROC_H
+#define WIRE_KERNEL_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +66,34 @@ enum procsig_wchan {
 };
 
 enum procsig_wchan procsig_parse_wchan(const char *text, size_t len);
+
+/* Lines of /proc/locks: a lock, and behind it those that wait for it, under its number. */
+
+struct locks_line {
+	uint64_t number;
+	bool waits;	/* for the lock of that number */
+	uint32_t pid;	/* who took it, or waits; 0: not known, as for locks of an open file */
+	uint64_t inode; /* of the file; 0: not known */
+};
+
+/* Reads a line as fs/locks.c, lock_get_status(), writes it. False: it is not one. */
+bool locks_parse(const char *line, struct locks_line *ret);
+
+/*
+ * The tables of sockets in /proc/PID/net: tcp, tcp6 and unix. Takes any bytes. A table is read a
+ * line at a time, since a node's may have a hundred thousand.
+ */
+
+struct net_socket {
+	uint64_t inode;	     /* as in the link socket:[INODE] in /proc/PID/fd */
+	uint32_t port, to;   /* local and of the other end; 0: it has none */
+	bool listens;	     /* for TCP */
+	bool is_established; /* both ends are there */
+	bool is_accepted;    /* UNIX: it has a name, which is that of the one that listens */
+};
+
+/* False: the line is none of such a table, as its first one, or of a socket without connections. */
+bool net_parse_tcp(const char *line, struct net_socket *ret);
+bool net_parse_unix(const char *line, struct net_socket *ret);
 
 #endif

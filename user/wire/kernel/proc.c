@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Parses the states of threads and their signals from /proc. */
-#include "wire/kernel/proc_signals.h"
+#include "wire/kernel/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -264,4 +266,76 @@ enum procsig_wchan procsig_parse_wchan(const char *text, size_t len)
 		return PROCSIG_WCHAN_NONE;
 	/* Compilers lend their own endings to the function's name. */
 	return memmem(text, len, name, strlen(name)) ? PROCSIG_WCHAN_SIGNAL : PROCSIG_WCHAN_OTHER;
+}
+
+/* --- /proc/locks ------------------------------------------------------------------------------ */
+
+/* "7: -> FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF"; what waits for what waits is set in further.
+ */
+bool locks_parse(const char *line, struct locks_line *ret)
+{
+	int pid, kind = 0;
+
+	*ret = (struct locks_line){};
+	if (sscanf(line, "%" SCNu64 ": %n", &ret->number, &kind) != 1 || !kind)
+		return false;
+	ret->waits = strncmp(line + kind, "-> ", 3) == 0;
+	/* The device is hexadecimal; "<none>:0" in place of all three. */
+	if (sscanf(line + kind + (ret->waits ? 3 : 0),
+		   "%*7s %*9s %*5s %d %*[0-9a-f]:%*[0-9a-f]:%" SCNu64, &pid, &ret->inode) < 1)
+		return false;
+	ret->pid = pid > 0 ? (uint32_t)pid : 0;
+	return true;
+}
+
+/* --- /proc/PID/net ---------------------------------------------------------------------------- */
+
+/* include/net/tcp_states.h */
+#define STATE_ESTABLISHED 0x01
+#define STATE_LISTEN	  0x0a
+/* include/uapi/linux/net.h, SS_CONNECTED; include/linux/net.h, __SO_ACCEPTCON */
+#define UNIX_CONNECTED	  3
+#define UNIX_LISTENS	  0x10000
+#define SOCK_DGRAM_NR	  2
+
+/* "0: 0100007F:1F90 0200007F:C350 01 TX:RX TR:WHEN RETRANSMITS UID TIMEOUT INODE ..." */
+bool net_parse_tcp(const char *line, struct net_socket *ret)
+{
+	unsigned int port, to, state;
+	uint64_t inode;
+
+	if (sscanf(line,
+		   " %*u: %*32[0-9A-F]:%4x %*32[0-9A-F]:%4x %2x %*8x:%*8x %*2x:%*8x %*8x %*u %*u "
+		   "%" SCNu64,
+		   &port, &to, &state, &inode) != 4)
+		return false;
+	*ret = (struct net_socket){
+		.inode = inode,
+		.port = port,
+		.to = to,
+		.listens = state == STATE_LISTEN,
+		.is_established = state == STATE_ESTABLISHED,
+	};
+	return true;
+}
+
+/* "ADDRESS: REFERENCES PROTOCOL FLAGS TYPE STATE INODE NAME" */
+bool net_parse_unix(const char *line, struct net_socket *ret)
+{
+	unsigned int flags, type, state;
+	uint64_t inode;
+	char name;
+	int n = sscanf(line, "%*x: %*8x %*8x %8x %4x %2x %" SCNu64 " %c", &flags, &type, &state,
+		       &inode, &name);
+
+	if (n < 4 || type == SOCK_DGRAM_NR)
+		return false;
+	*ret = (struct net_socket){
+		.inode = inode,
+		.listens = flags & UNIX_LISTENS,
+		.is_established = state == UNIX_CONNECTED,
+		/* Clients may have abstract names of their own. */
+		.is_accepted = n == 5 && name == '/',
+	};
+	return true;
 }

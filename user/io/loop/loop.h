@@ -10,8 +10,8 @@
  * How long an event that is ready waits for its own step is more than the longest step where
  * several are ready: a timer shows it.
  */
-#ifndef IO_LOOP_STEPS_H
-#define IO_LOOP_STEPS_H
+#ifndef IO_LOOP_LOOP_H
+#define IO_LOOP_LOOP_H
 
 #include <systemd/sd-event.h>
 
@@ -31,5 +31,29 @@ int steps_run(struct steps *steps, sd_event *event);
 
 /* A timer is handled now that was due then, on CLOCK_MONOTONIC in microseconds. */
 void steps_note_delay(struct steps *steps, uint64_t due_us);
+
+/*
+ * Work that the event loop does when it turns next, and that takes its turn.
+ *
+ * Among sources of the same priority, sd-event calls the one that has been ready longest. A defer
+ * source is ready from when it is made, whether it is enabled or not. So one that enables itself
+ * again and again is always called first, and a socket or timer never. Here each call is a source
+ * of its own.
+ */
+
+/* All zero is one that is not open. */
+struct defer {
+	sd_event_source *source;
+	sd_event_handler_t handler;
+	void *userdata;
+};
+
+/* Not enabled at first. -errno. */
+int defer_open(struct defer *defer, sd_event *event, sd_event_handler_t handler, void *userdata);
+void defer_close(struct defer *defer);
+
+/* The handler is called once, behind what is ready now. Without effect while it waits for that. */
+void defer_enable(struct defer *defer);
+void defer_disable(struct defer *defer);
 
 #endif

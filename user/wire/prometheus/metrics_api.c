@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Exposes the counts, each with its result. */
-#include "wire/prometheus/api.h"
+#include "wire/prometheus/metrics.h"
 
 static void add_events(struct expo *expo, const struct api_events *events)
 {
@@ -56,7 +56,7 @@ static void add_withheld(struct expo *expo, const struct shutdown_statuses *coun
 	}
 }
 
-void api_add(struct expo *expo, const struct api_metrics *api)
+void metrics_api_write(struct expo *expo, const struct api_metrics *api)
 {
 	add_events(expo, &api->events);
 	if (!api->statuses.on)
