@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A line for each thing that is written to the API server: whether its user has the rights. */
-#include "app/check/report.h"
+#include "app/check/check.h"
 
 #include <jansson.h>
 #include <stddef.h>

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/check/shutdown.h"
+#include "app/check/check.h"
+#include "app/config/shutdown.h"
 #include "app/query/describe.h"
-#include "app/config/groups.h"
-#include "app/config/manage.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/time.h"

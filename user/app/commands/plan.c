@@ -9,8 +9,8 @@
 
 #include "app/commands/audit.h"
 #include "app/commands/commands.h"
-#include "app/config/groups.h"
 #include "app/config/options.h"
+#include "app/config/shutdown.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "app/query/pod_input.h"

@@ -17,11 +17,11 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
-#include "app/query/pod_input.h"
 #include "app/config/options.h"
 #include "app/live/monitor.h"
-#include "app/live/own.h"
+#include "app/live/place.h"
 #include "app/log/say.h"
+#include "app/query/pod_input.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/duration.h"

@@ -14,7 +14,6 @@
 #include "core/account/account.h"
 #include "core/boot/trail.h"
 #include "io/files/file.h"
-#include "io/files/sync.h"
 #include "io/proc/clock.h"
 #include "io/sinks/journal_reader.h"
 

@@ -10,9 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/config/groups.h"
-#include "app/config/manage.h"
 #include "app/config/run_dir.h"
+#include "app/config/shutdown.h"
 #include "app/daemon/answers.h"
 #include "app/daemon/pages.h"
 #include "app/daemon/schedule.h"

@@ -18,7 +18,7 @@
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
 #include "app/live/monitor.h"
-#include "app/live/own.h"
+#include "app/live/place.h"
 #include "app/live/sources.h"
 #include "app/log/log.h"
 #include "app/log/say.h"

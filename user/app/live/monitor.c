@@ -16,8 +16,6 @@
 #include "app/live/losses.h"
 #include "app/live/output.h"
 #include "app/live/place.h"
-#include "app/live/probe.h"
-#include "app/live/own.h"
 #include "app/live/relay.h"
 #include "app/live/scan.h"
 #include "app/log/log.h"

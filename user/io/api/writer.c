@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/backoff.h"
+#include "base/retry.h"
 #include "base/time.h"
 #include "io/loop/loop.h"
 #include "io/sources/kubelet/access.h"

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "base/backoff.h"
+#include "base/retry.h"
 #include "io/files/fd.h"
 
 #define GRAIN_US 1000

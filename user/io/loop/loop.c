@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs the event loop step by step and measures each. */
+/* Runs the event loop step by step and measures each; has work done in a later step. */
 #include "io/loop/loop.h"
 
 #include "io/proc/clock.h"

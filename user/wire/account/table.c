@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes an account as lines and tables. */
-#include "wire/account/table.h"
+#include "wire/account/account.h"
 
 #include <inttypes.h>
 #include <string.h>

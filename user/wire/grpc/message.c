@@ -84,6 +84,9 @@ int grpc_unpack(struct grpc_arena *arena, const ProtobufCMessageDescriptor *type
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
+/* Messages in a body, and the trailers that report how a call ended (gRPC over HTTP2, in the
+ * repository grpc/grpc). */
+
 #define PREFIX 5 /* a byte of flags, and the length in four */
 
 int grpc_add_message(struct buf *buf, const ProtobufCMessage *message)

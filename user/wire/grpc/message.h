@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * gRPC as far as a client needs it beyond HTTP/2.
+ *
  * Memory for one message at a time: taken piece by piece, given back all at once, and never more
  * than a limit, since tiny nested messages grow fiftyfold when they are unpacked.
  */
@@ -35,8 +37,6 @@ void grpc_arena_done(struct grpc_arena *arena);
  * more than memory_max; -EBADMSG: malformed; -ENOMEM. */
 int grpc_unpack(struct grpc_arena *arena, const ProtobufCMessageDescriptor *type,
 		const void *payload, size_t len, ProtobufCMessage **ret);
-
-/* gRPC as far as a client needs it beyond HTTP/2. */
 
 /* Adds the message behind gRPC's prefix: no compression, and the length, highest byte first. 0, or
  * buf's error. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parses the states of threads and their signals from /proc. */
+/* Parses the states of threads and their signals, locks and sockets from /proc. */
 #include "wire/kernel/proc.h"
 
 #include <errno.h>

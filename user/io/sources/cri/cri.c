@@ -9,14 +9,12 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
-#include "base/backoff.h"
 #include "base/cleanup.h"
+#include "base/retry.h"
 #include "io/files/socket.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/sources/cri/call.h"
-#include "io/sources/cri/look.h"
-#include "io/sources/cri/stop.h"
 
 /* --- the stream of events --------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * own stop signal; else its image's. Its status alone would name it, too, but containerd logs an
  * error for everyone that is not a container.
  */
-#include "io/sources/cri/look.h"
+#include "io/sources/cri/call.h"
 
 #include <errno.h>
 #include <signal.h>

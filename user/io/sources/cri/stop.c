@@ -3,7 +3,7 @@
  * preStop hook may be run first, as the kubelet does it (executePreStopHook() in
  * pkg/kubelet/kuberuntime/kuberuntime_container.go). The container's own annotation has its
  * command. The seconds that it takes are subtracted from the container's time. */
-#include "io/sources/cri/stop.h"
+#include "io/sources/cri/call.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "base/backoff.h"
 #include "base/duration.h"
+#include "base/retry.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/access.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/backoff.h"
 #include "base/buf.h"
+#include "base/retry.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/kubelet.h"

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How long to wait between attempts that fail, and when to report that they fail. */
+#ifndef BASE_RETRY_H
+#define BASE_RETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Longer after each failure in a row: the wait after one that follows so many others: first_ns,
+ * doubled for each of these, at most last_ns. */
+uint64_t backoff_ns(uint64_t first_ns, uint64_t last_ns, uint64_t failures);
+
 /*
  * When to report that records for a sink are dropped, and that no more are: each once, however
  * often it changes its mind in between.
  */
-#ifndef BASE_TROUBLE_H
-#define BASE_TROUBLE_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* It is over when nothing was dropped for so long, and nothing would be now. */
 #define TROUBLE_CALM_NS 5000000000ULL

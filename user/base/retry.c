@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Follows what a sink drops. */
-#include "base/trouble.h"
+#include "base/retry.h"
+
+/* Doubles without overflow. */
+uint64_t backoff_ns(uint64_t first_ns, uint64_t last_ns, uint64_t failures)
+{
+	if (failures < 64 && first_ns <= last_ns >> failures)
+		return first_ns << failures;
+	return last_ns;
+}
 
 enum trouble_news trouble_look(struct trouble *t, uint64_t dropped, bool drops, uint64_t now_ns,
 			       uint64_t *ret_dropped)
