@@ -21,6 +21,7 @@
 #include "core/shutdown/managed.h"
 #include "io/api/writer.h"
 #include "io/bus/unit_order.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/kubernetes/patch.h"
 #include "wire/kubernetes/pod.h"
@@ -183,8 +184,7 @@ static void step(struct apiproof *p, const struct proof_event *event)
 		return;
 	}
 	wake_ns = proof_wake(&p->proof);
-	sd_event_source_set_time(p->timer, wake_ns / 1000 + 1);
-	sd_event_source_set_enabled(p->timer, SD_EVENT_ONESHOT);
+	timer_at(p->timer, wake_ns);
 	carry_out(p, command);
 }
 

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "core/shutdown/death.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/kubernetes/patch.h"
 #include "wire/kubernetes/pod.h"
@@ -66,8 +67,7 @@ static void answer(struct taint *t, bool failed)
 
 static void look_again(struct taint *t)
 {
-	sd_event_source_set_time_relative(t->timer, AGAIN_US);
-	sd_event_source_set_enabled(t->timer, SD_EVENT_ONESHOT);
+	timer_after(t->timer, AGAIN_US);
 }
 
 /* The node has it as it was sought. */

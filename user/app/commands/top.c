@@ -21,6 +21,7 @@
 #include "app/log/say.h"
 #include "base/cleanup.h"
 #include "core/top/top.h"
+#include "io/loop/loop.h"
 #include "io/proc/child.h"
 #include "io/proc/clock.h"
 #include "io/terminal/terminal.h"
@@ -107,8 +108,7 @@ static void end_round(struct topaudit *a)
 		top_end_audit(a->top);
 		a->changed(a->userdata);
 	}
-	sd_event_source_set_time_relative(a->timer, pause_us);
-	sd_event_source_set_enabled(a->timer, SD_EVENT_ONESHOT);
+	timer_after(a->timer, pause_us);
 }
 
 /* False: nothing more is to come, now or at all. */
@@ -158,8 +158,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		end_round(a);
 		return 0;
 	}
-	sd_event_source_set_time_relative(source, LIMIT_US);
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, LIMIT_US);
 }
 
 /* options, top and userdata are borrowed; changed is called after top was given something new. The
@@ -342,8 +341,7 @@ static int on_key(sd_event_source *source, int fd, uint32_t revents, void *userd
 	press(v, false);
 	if (!terminal_awaits_key(v->terminal))
 		return sd_event_source_set_enabled(v->escape, SD_EVENT_OFF);
-	sd_event_source_set_time_relative(v->escape, ESCAPE_US);
-	return sd_event_source_set_enabled(v->escape, SD_EVENT_ONESHOT);
+	return timer_after(v->escape, ESCAPE_US);
 }
 
 /* What comes with it is drawn by the end of the turn. */
@@ -389,9 +387,7 @@ static int add_sources(struct view *v)
 	if (r >= 0)
 		r = sd_event_add_time(event, &v->tick, CLOCK_MONOTONIC, 0, 1000, on_tick, v);
 	if (r >= 0)
-		r = sd_event_add_time(event, &v->escape, CLOCK_MONOTONIC, 0, 1000, on_escape, v);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(v->escape, SD_EVENT_OFF);
+		r = timer_new(event, CLOCK_MONOTONIC, 1000, on_escape, v, &v->escape);
 	return r < 0 ? r : sd_event_source_set_enabled(v->tick, SD_EVENT_ON);
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "app/log/log.h"
+#include "io/loop/loop.h"
 
 /* Jobs under way together: each holds up to four descriptors. */
 #define OPEN_MAX_JOBS 16
@@ -138,9 +139,7 @@ int killer_new(sd_event *event, struct cgfs *cgfs, struct killer **ret)
 	if (!k)
 		return -ENOMEM;
 	k->cgfs = cgfs;
-	r = sd_event_add_time(event, &k->slice, CLOCK_MONOTONIC, 0, 1, on_slice, k);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(k->slice, SD_EVENT_OFF);
+	r = timer_new(event, CLOCK_MONOTONIC, 1, on_slice, k, &k->slice);
 	if (r < 0) {
 		killer_free(k);
 		return r;

@@ -308,11 +308,7 @@ static uint64_t next_ns(const struct apiwriter *w)
 
 static void plan(struct apiwriter *w)
 {
-	uint64_t at_ns = w->n ? next_ns(w) : 0;
-
-	/* Up, as a timer that comes too early would find nothing to do. */
-	sd_event_source_set_time(w->timer, at_ns / 1000 + (at_ns % 1000 != 0));
-	sd_event_source_set_enabled(w->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	timer_at(w->timer, w->n ? next_ns(w) : 0);
 }
 
 static int on_work(sd_event_source *source, void *userdata)
@@ -461,12 +457,9 @@ static void take_options(struct apiwriter *w, const struct apiwriter_options *op
 
 static int join_loop(struct apiwriter *w)
 {
-	int r = sd_event_add_time(w->event, &w->timer, CLOCK_BOOTTIME, 0, 1000, on_timer, w);
+	int r = timer_new(w->event, CLOCK_BOOTTIME, 1000, on_timer, w, &w->timer);
 
-	if (r < 0)
-		return r;
-	sd_event_source_set_enabled(w->timer, SD_EVENT_OFF);
-	return defer_open(&w->work, w->event, on_work, w);
+	return r < 0 ? r : defer_open(&w->work, w->event, on_work, w);
 }
 
 int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_options *options,

@@ -12,6 +12,7 @@
 
 #include "base/retry.h"
 #include "io/files/fd.h"
+#include "io/loop/loop.h"
 
 #define GRAIN_US       1000
 #define PRIVATE_SOCKET "/run/systemd/private"
@@ -37,11 +38,8 @@ static void close_bus(struct busconn *c)
 int busconn_init(struct busconn *c, sd_event *event, sd_event_time_handler_t on_wake,
 		 void *userdata)
 {
-	int r;
-
 	c->event = sd_event_ref(event);
-	r = sd_event_add_time(event, &c->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_wake, userdata);
-	return r < 0 ? r : sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
+	return timer_new(event, CLOCK_BOOTTIME, GRAIN_US, on_wake, userdata, &c->timer);
 }
 
 void busconn_done(struct busconn *c)
@@ -66,8 +64,7 @@ int busconn_set_address(struct busconn *c, const char *address)
 
 void busconn_wake(struct busconn *c, uint64_t at_ns)
 {
-	sd_event_source_set_time(c->timer, at_ns / 1000 + 1);
-	sd_event_source_set_enabled(c->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	timer_at(c->timer, at_ns);
 }
 
 /* Only root answers for the system (or who runs this, for one of their own). */

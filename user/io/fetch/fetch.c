@@ -592,8 +592,7 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *userdata)
 		return 0;
 	}
 	left_ns = call->idle_timeout_ns - silent_ns;
-	sd_event_source_set_time_relative(source, left_ns / 1000 + 1);
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, left_ns / 1000 + 1);
 }
 
 static void watch_silence(struct fetch_call *call)

@@ -422,10 +422,7 @@ static void arm(struct web *web, uint64_t next_ns)
 
 	if (web->listeners.paused && web->listeners.paused_until_ns < next_ns)
 		next_ns = web->listeners.paused_until_ns;
-	if (next_ns != UINT64_MAX)
-		sd_event_source_set_time(web->timer, next_ns / 1000 + 1);
-	sd_event_source_set_enabled(web->timer,
-				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+	timer_at(web->timer, next_ns == UINT64_MAX ? 0 : next_ns);
 	/* It has no timeouts of its own: it is either waiting for its sockets, or not done. */
 	if (web->mhd.get_timeout(web->daemon, &ms) == MHD_YES)
 		defer_enable(&web->more);
@@ -624,9 +621,7 @@ static int add_sources(struct web *web, struct web_why *ret_why)
 	if (r >= 0)
 		r = defer_open(&web->more, web->event, on_more, web);
 	if (r >= 0)
-		r = sd_event_add_time(web->event, &web->timer, CLOCK_MONOTONIC, 0, 0, on_time, web);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(web->timer, SD_EVENT_OFF);
+		r = timer_new(web->event, CLOCK_MONOTONIC, 0, on_time, web, &web->timer);
 	if (r < 0)
 		snprintf(ret_why->text, sizeof(ret_why->text), "cannot start the web server: %s",
 			 strerror(-r));

@@ -83,3 +83,30 @@ void defer_disable(struct defer *defer)
 {
 	sd_event_source_set_enabled(defer->source, SD_EVENT_OFF);
 }
+
+/* --- timers ------------------------------------------------------------------------------------- */
+
+int timer_new(sd_event *event, clockid_t clock, uint64_t grain_us, sd_event_time_handler_t handler,
+	      void *userdata, sd_event_source **ret)
+{
+	int r = sd_event_add_time(event, ret, clock, 0, grain_us, handler, userdata);
+
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+static int set(sd_event_source *timer, int error, int enabled)
+{
+	return error < 0 ? error : sd_event_source_set_enabled(timer, enabled);
+}
+
+/* Not before: a timer that comes too early would find nothing to do. */
+int timer_at(sd_event_source *timer, uint64_t at_ns)
+{
+	return set(timer, sd_event_source_set_time(timer, at_ns / 1000 + (at_ns % 1000 != 0)),
+		   at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+int timer_after(sd_event_source *timer, uint64_t us)
+{
+	return set(timer, sd_event_source_set_time_relative(timer, us), SD_EVENT_ONESHOT);
+}

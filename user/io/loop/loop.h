@@ -14,6 +14,7 @@
 #define IO_LOOP_LOOP_H
 
 #include <systemd/sd-event.h>
+#include <time.h>
 
 #include "core/metrics/histogram.h"
 
@@ -55,5 +56,16 @@ void defer_close(struct defer *defer);
 /* The handler is called once, behind what is ready now. Without effect while it waits for that. */
 void defer_enable(struct defer *defer);
 void defer_disable(struct defer *defer);
+
+/* --- timers ------------------------------------------------------------------------------------- */
+
+/* One that is made once and set again and again, each time for one call of its handler. Not set at
+ * first. -errno. */
+int timer_new(sd_event *event, clockid_t clock, uint64_t grain_us, sd_event_time_handler_t handler,
+	      void *userdata, sd_event_source **ret);
+/* When its clock is past that, in nanoseconds; 0: never. -errno. */
+int timer_at(sd_event_source *timer, uint64_t at_ns);
+/* After so many microseconds. -errno. */
+int timer_after(sd_event_source *timer, uint64_t us);
 
 #endif

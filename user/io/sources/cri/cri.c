@@ -55,8 +55,7 @@ static void retry_later(struct source_cri_events *stream)
 {
 	uint64_t wait_ns = backoff_ns(EVENTS_RETRY_MIN_NS, EVENTS_RETRY_MAX_NS, stream->failures++);
 
-	sd_event_source_set_time_relative(stream->retry, wait_ns / 1000);
-	sd_event_source_set_enabled(stream->retry, SD_EVENT_ONESHOT);
+	timer_after(stream->retry, wait_ns / 1000);
 }
 
 static int on_data(void *userdata, const void *data, size_t len)
@@ -188,11 +187,7 @@ static int source_cri_events_open(struct source_cri_events *stream, sd_event *ev
 
 	if (r < 0)
 		return r;
-	r = sd_event_add_time_relative(event, &stream->retry, CLOCK_MONOTONIC, 0, 1000,
-				       on_events_retry, stream);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_enabled(stream->retry, SD_EVENT_OFF);
+	return timer_new(event, CLOCK_MONOTONIC, 1000, on_events_retry, stream, &stream->retry);
 }
 
 static void source_cri_events_close(struct source_cri_events *stream)
@@ -268,15 +263,13 @@ static void set_phase(struct source_cri *cri, enum phase phase)
 
 static void watch(struct source_cri *cri)
 {
-	sd_event_source_set_time_relative(cri->retry, WATCH_USEC);
-	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
+	timer_after(cri->retry, WATCH_USEC);
 }
 
 static void retry_after(struct source_cri *cri, uint64_t delay_ns)
 {
 	cri->retry_ns = clock_boot_ns() + delay_ns;
-	sd_event_source_set_time_relative(cri->retry, delay_ns / 1000);
-	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
+	timer_after(cri->retry, delay_ns / 1000);
 }
 
 static void back_off(struct source_cri *cri)

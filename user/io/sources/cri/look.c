@@ -4,6 +4,7 @@
  * own stop signal; else its image's. Its status alone would name it, too, but containerd logs an
  * error for everyone that is not a container.
  */
+#include "io/loop/loop.h"
 #include "io/sources/cri/call.h"
 
 #include <errno.h>
@@ -133,8 +134,7 @@ static void pace(struct source_cri_look *l, uint64_t at_ns, uint64_t now_ns)
 	if (l->pace_ns && l->pace_ns <= at_ns)
 		return;
 	l->pace_ns = at_ns;
-	sd_event_source_set_time_relative(l->pace, at_ns > now_ns ? (at_ns - now_ns) / 1000 : 0);
-	sd_event_source_set_enabled(l->pace, SD_EVENT_ONESHOT);
+	timer_after(l->pace, at_ns > now_ns ? (at_ns - now_ns) / 1000 : 0);
 }
 
 void source_cri_look_answer(struct source_cri_look *l, const char *id, enum meta_result result)
@@ -688,10 +688,7 @@ static int add_sources(struct source_cri_look *l, sd_event *event)
 	/* Whatever else there is to do comes first. */
 	sd_event_source_set_priority(l->slice, SD_EVENT_PRIORITY_NORMAL + 10);
 	sd_event_source_set_enabled(l->slice, SD_EVENT_OFF);
-	r = sd_event_add_time_relative(event, &l->pace, CLOCK_MONOTONIC, 0, 1000, on_pace, l);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_enabled(l->pace, SD_EVENT_OFF);
+	return timer_new(event, CLOCK_MONOTONIC, 1000, on_pace, l, &l->pace);
 }
 
 int source_cri_look_new(sd_event *event, struct source_cri_calls *calls, const char *node,

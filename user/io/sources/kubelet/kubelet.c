@@ -15,6 +15,7 @@
 #include "base/duration.h"
 #include "base/retry.h"
 #include "base/time.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/access.h"
 #include "io/sources/kubelet/known.h"
@@ -125,10 +126,8 @@ static uint64_t due_ns(const struct source_kubelet *k)
 
 static void plan(struct source_kubelet *k)
 {
-	if (is_busy(k))
-		return;
-	sd_event_source_set_time(k->timer, due_ns(k) / 1000);
-	sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
+	if (!is_busy(k))
+		timer_at(k->timer, later(due_ns(k), 1));
 }
 
 /* A pod may have left the list. The kubelet calls a pod deleted when it has finished with it
@@ -564,8 +563,7 @@ static void query_stream(struct source_kubelet *k)
 	k->counts = (struct podjson_counts){};
 	source_known_begin(&k->known);
 	snprintf(k->state.where, sizeof(k->state.where), "%s", source_stream_path(k->stream));
-	sd_event_source_set_time_relative(k->patience, k->options.timeout_ns / 1000);
-	sd_event_source_set_enabled(k->patience, SD_EVENT_ONESHOT);
+	timer_after(k->patience, k->options.timeout_ns / 1000);
 	if (source_stream_open(k->stream) < 0)
 		fail_stream(k, "cannot ask it");
 }
@@ -599,14 +597,10 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 	struct source_kubelet *k = userdata;
 	bool better = k->streaming ? source_stream_is_replaced(k->stream)
 				   : source_stream_is_ready(k->stream);
-	int r;
 
-	if (better && !is_busy(k)) {
-		sd_event_source_set_time(k->timer, 0);
-		sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
-	}
-	r = sd_event_source_set_time_relative(source, k->look_us);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	if (better && !is_busy(k))
+		timer_at(k->timer, 1);
+	return timer_after(source, k->look_us);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -712,10 +706,7 @@ static int take_socket(struct source_kubelet *k, const struct source_kubelet_opt
 	if (r >= 0)
 		r = podproto_new(&k->reader);
 	if (r >= 0)
-		r = sd_event_add_time_relative(k->event, &k->patience, CLOCK_MONOTONIC, 0, 1000,
-					       on_patience, k);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(k->patience, SD_EVENT_OFF);
+		r = timer_new(k->event, CLOCK_MONOTONIC, 1000, on_patience, k, &k->patience);
 	if (r < 0)
 		return r;
 	k->look_us = (options->look_ns ?: LOOK_NS) / 1000;
