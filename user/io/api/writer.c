@@ -39,8 +39,8 @@ struct entry {
 struct apiwriter {
 	sd_event *event;
 	struct fetch *fetch;
-	char *url; /* of the server, without a slash at its end */
-	char *ca_file, *server_name, *token_file, *client_file;
+	char *url;			    /* of the server, without a slash at its end */
+	struct source_kubelet_options peer; /* its files and names: copies */
 	size_t requests_max;
 	unsigned int in_flight;
 	uint64_t timeout_ns, retry_first_ns, retry_last_ns;
@@ -199,7 +199,8 @@ static void on_answer(void *userdata, const struct fetch_result *answer)
 
 /* --- attempts ----------------------------------------------------------------------------------- */
 
-static int start(struct entry *e, const struct source_kubelet_secrets *secrets)
+/* 0, or the failure is noted. */
+static int attempt(struct entry *e)
 {
 	struct apiwriter *w = e->writer;
 	const char *headers[] = {"Accept: application/json", "Expect:", NULL, NULL};
@@ -210,40 +211,19 @@ static int start(struct entry *e, const struct source_kubelet_secrets *secrets)
 		.body = e->body,
 		.body_len = e->body_len,
 		.headers = headers,
-		.ca_file = w->ca_file,
-		.server_name = w->server_name,
-		.client_pem = secrets->client,
-		.token = secrets->token,
 		.max_bytes = APIWRITER_REPLY_MAX,
 		.timeout_ns = w->timeout_ns,
 		.done = on_answer,
 		.userdata = e,
 	};
+	struct source_kubelet_why why;
+	int r;
 
 	snprintf(type, sizeof(type), "Content-Type: %s", e->type);
 	if (e->body)
 		headers[2] = type;
-	return fetch_start(w->fetch, &request, &e->call);
-}
-
-/* 0, or the failure is noted. */
-static int attempt(struct entry *e)
-{
-	struct apiwriter *w = e->writer;
-	struct source_kubelet_secrets secrets;
-	struct source_kubelet_why why;
-	int r = source_kubelet_secrets_read(w->token_file, w->client_file, &secrets, &why);
-
-	source_kubelet_secrets_expiry(&secrets, &w->state.credential);
-	if (r >= 0 && w->ca_file)
-		r = source_kubelet_file("CA", w->ca_file, &why);
-	if (r >= 0) {
-		r = start(e, &secrets);
-		if (r < 0)
-			snprintf(why.text, sizeof(why.text), "cannot begin a request: %s",
-				 strerror(-r));
-	}
-	source_kubelet_secrets_done(&secrets);
+	r = source_kubelet_send(&w->peer, w->fetch, &request, "cannot begin a request", &e->call,
+				&w->state.credential, &why);
 	if (r < 0) {
 		retry(e, why.text, 0);
 		return r;
@@ -424,24 +404,12 @@ void apiwriter_get_state(const struct apiwriter *w, struct apiwriter_state *ret)
 	ret->requests = w->n;
 }
 
-static int copy(const char *text, char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
-}
-
 static int take_peer(struct apiwriter *w, const struct source_kubelet_options *peer)
 {
 	size_t len = strlen(peer->url);
 
-	if (copy(peer->url, &w->url) < 0 || copy(peer->ca_file, &w->ca_file) < 0 ||
-	    copy(peer->server_name, &w->server_name) < 0 ||
-	    copy(peer->token_file, &w->token_file) < 0 ||
-	    copy(peer->client_file, &w->client_file) < 0)
-		return -ENOMEM;
-	if (w->url[len - 1] == '/')
-		w->url[len - 1] = '\0';
-	return 0;
+	w->url = strndup(peer->url, len - (peer->url[len - 1] == '/'));
+	return w->url ? source_kubelet_copy(peer, &w->peer) : -ENOMEM;
 }
 
 static void take_options(struct apiwriter *w, const struct apiwriter_options *options)
@@ -497,10 +465,7 @@ struct apiwriter *apiwriter_free(struct apiwriter *w)
 	defer_close(&w->work);
 	sd_event_unref(w->event);
 	free(w->url);
-	free(w->ca_file);
-	free(w->server_name);
-	free(w->token_file);
-	free(w->client_file);
+	source_kubelet_drop(&w->peer);
 	free(w);
 	return NULL;
 }

@@ -51,6 +51,7 @@ static int add(struct defer *defer, sd_event *event)
 
 	if (r < 0)
 		return r;
+	sd_event_source_set_priority(source, defer->priority);
 	sd_event_source_disable_unref(defer->source);
 	defer->source = source;
 	return 0;

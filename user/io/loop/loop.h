@@ -47,6 +47,7 @@ struct defer {
 	sd_event_source *source;
 	sd_event_handler_t handler;
 	void *userdata;
+	int64_t priority; /* to be set after it was opened; 0: SD_EVENT_PRIORITY_NORMAL */
 };
 
 /* Not enabled at first. -errno. */

@@ -206,13 +206,12 @@ static void units_done(struct unit_table *t)
 #define PATH_LEN 4095
 
 struct source_units {
-	struct source_sink sink;
+	struct poll poll;
 	uint64_t timeout_ns;
 
 	struct unit_table table;
 	uint64_t used;
 	unsigned int waiting;
-	uint64_t lookups[META_RESULT_COUNT];
 
 	struct busconn conn; /* has answered: version and root are known */
 	sd_bus_slot *greeting[2];
@@ -265,12 +264,6 @@ static void arm(struct source_units *u)
 
 /* --- the end of look-ups ------------------------------------------------------------------------ */
 
-static void report_done(struct source_units *u, const char *cgroup, enum meta_result result)
-{
-	u->lookups[result]++;
-	u->sink.done(u->sink.userdata, META_SYSTEMD, cgroup, result);
-}
-
 static void end_finds(struct source_units *u, struct unit *unit, enum meta_result result)
 {
 	unsigned int n = unit->finds;
@@ -279,7 +272,7 @@ static void end_finds(struct source_units *u, struct unit *unit, enum meta_resul
 	u->waiting -= n;
 	unit->pinned++;
 	while (n-- > 0)
-		report_done(u, unit->cgroup, result);
+		poll_end_lookup(&u->poll, unit->cgroup, result);
 	unit->pinned--;
 }
 
@@ -300,7 +293,7 @@ static void report_container(struct source_units *u, struct unit *unit,
 	unit->reported = true;
 	unit->last = now;
 	unit->pinned++;
-	u->sink.container(u->sink.userdata, container);
+	u->poll.sink.container(u->poll.sink.userdata, container);
 	unit->pinned--;
 }
 
@@ -712,12 +705,12 @@ void source_units_find(struct source_units *u, const char *cgroup)
 	struct unit *unit;
 
 	if (!is_named_service(cgroup)) {
-		report_done(u, cgroup, META_ABSENT);
+		poll_end_lookup(&u->poll, cgroup, META_ABSENT);
 		return;
 	}
 	unit = u->waiting < SOURCE_UNITS_WAITING_MAX ? units_get(&u->table, cgroup) : NULL;
 	if (!unit) {
-		report_done(u, cgroup, META_SHED);
+		poll_end_lookup(&u->poll, cgroup, META_SHED);
 		return;
 	}
 	unit->used = ++u->used;
@@ -743,7 +736,7 @@ void source_units_get_state(const struct source_units *u, struct source_state *r
 		ret->status = u->failures ? SOURCE_DOWN : SOURCE_STARTING;
 	snprintf(ret->where, sizeof(ret->where), "%s", u->conn.path ?: "");
 	memcpy(ret->text, u->conn.text, sizeof(ret->text));
-	memcpy(ret->lookups, u->lookups, sizeof(ret->lookups));
+	memcpy(ret->lookups, u->poll.lookups, sizeof(ret->lookups));
 }
 
 int source_units_new(sd_event *event, const struct source_units_options *options,
@@ -754,7 +747,7 @@ int source_units_new(sd_event *event, const struct source_units_options *options
 
 	if (!u)
 		return -ENOMEM;
-	u->sink = *sink;
+	u->poll = (struct poll){.sink = *sink, .source = META_SYSTEMD};
 	u->timeout_ns = options && options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	units_init(&u->table);
 	r = busconn_init(&u->conn, event, on_timer, u);
