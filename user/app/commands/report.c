@@ -16,7 +16,7 @@
 #include "io/files/file.h"
 #include "io/otlp/exporter.h"
 #include "io/proc/clock.h"
-#include "io/sinks/journal_reader.h"
+#include "io/sinks/journal.h"
 #include "wire/account/account.h"
 #include "wire/text/journal.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/query/say.h"
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"

@@ -28,7 +28,7 @@
 #include "core/kubelet/node_failure.h"
 #include "io/files/fd.h"
 #include "io/loop/loop.h"
-#include "io/proc/held.h"
+#include "io/proc/look.h"
 
 #define FRESH_MAX   64 /* more cgroups made between the readings count as containers */
 #define NAMES_SHOWN 3

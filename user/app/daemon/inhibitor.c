@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "app/config/run_dir.h"
-#include "app/daemon/killer.h"
 #include "app/daemon/schedule.h"
 #include "app/daemon/stopper.h"
 #include "app/daemon/volumes.h"

@@ -9,7 +9,6 @@
 #include "io/cgroup/figures.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
-#include "io/proc/held.h"
 #include "io/proc/look.h"
 #include "io/proc/proc.h"
 #include "io/proc/self.h"

@@ -10,7 +10,7 @@
 
 #include "app/config/options.h"
 #include "core/stop/record.h"
-#include "io/sinks/journal_reader.h"
+#include "io/sinks/journal.h"
 
 /* A record of the span, with its line; both are valid during the call. */
 typedef void (*history_fn)(void *userdata, const struct record *record, const char *line,

@@ -517,8 +517,8 @@ int screen_draw(const struct screen *screen, struct top *top, screen_put_fn put,
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* Of xterm, tmux, screen, rxvt and the kernel's console, which send the same sequences for those that
- * are used here. Whatever else comes, like a mouse's report, is skipped. */
+/* Of xterm, tmux, screen, rxvt and the kernel's console, which send the same sequences for those
+ * that are used here. Whatever else comes, like a mouse's report, is skipped. */
 
 #define ESCAPE	     0x1b
 #define SEQUENCE_MAX 32 /* what is longer is no key */
