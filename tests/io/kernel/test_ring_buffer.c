@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about io/kernel/ring, held against a file laid out as the kernel lays out the map. */
-#include "io/kernel/ring.h"
+#include "io/kernel/ring_buffer.h"
 
 #include <linux/bpf.h>
 #include <stdbool.h>

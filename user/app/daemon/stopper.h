@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Carries out what shutdown.mode manage wants besides a kill (app/daemon/stopper): units are stopped
+ * Carries out what shutdown.mode manage wants besides a kill: units are stopped
  * and started again, containers are given to their runtime, which runs their preStop hook before,
  * and an init is sent its stop signal.
  * What the engine waits for is answered by events of OBS_SHUTDOWN.

@@ -139,8 +139,5 @@ const json_t *apijson_get(const json_t *object, const char *key);
 bool apijson_integer(const json_t *value, int64_t *ret);
 /* The place of a word in a NULL-terminated list, from 1 on; 0 for anything else. */
 uint32_t apijson_word(const json_t *value, const char *const *words);
-/* RFC 3339 with any offset, fractions cut at nanoseconds; false, and *ret as it was, for anything
- * else and for times outside of int64_t. */
-bool apijson_time(const json_t *value, int64_t *ret_wall_ns);
 
 #endif

@@ -47,7 +47,7 @@ static int teardown(void **state)
 	struct stage *s = *state;
 	char command[128];
 
-	source_logs_table_clear(&s->table);
+	source_logs_table_refresh(&s->table, -ENOENT);
 	snprintf(command, sizeof(command), "rm -rf -- '%s'", s->dir);
 	return system(command);
 }

@@ -44,11 +44,22 @@ int source_logs_new(const char *dir, struct source_logs **ret)
 	return 0;
 }
 
+static void clear(struct source_logs_table *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->list[i].text);
+	free(t->list);
+	t->list = NULL;
+	t->n = t->room = 0;
+	t->overflow = false;
+	t->stamp_ns = 0;
+}
+
 struct source_logs *source_logs_free(struct source_logs *src)
 {
 	if (src) {
-		source_logs_table_clear(&src->pods);
-		source_logs_table_clear(&src->containers);
+		clear(&src->pods);
+		clear(&src->containers);
 	}
 	free(src);
 	return NULL;
@@ -407,17 +418,6 @@ bool source_logs_parse_container(const char *name, struct source_logs_name *ret)
 #define SLOW_PART  8
 #define SLOW_BURST 100000000ll
 
-void source_logs_table_clear(struct source_logs_table *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		free(t->list[i].text);
-	free(t->list);
-	t->list = NULL;
-	t->n = t->room = 0;
-	t->overflow = false;
-	t->stamp_ns = 0;
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct source_logs_entry *x = a, *y = b;
@@ -483,7 +483,7 @@ static int read_names(struct source_logs_table *t, DIR *dir)
 			r = add(t, entry->d_name);
 	}
 	if (t->overflow) {
-		source_logs_table_clear(t);
+		clear(t);
 		t->overflow = true;
 	}
 	if (t->n)
@@ -514,7 +514,7 @@ static int read_again(struct source_logs_table *t, DIR *dir, int64_t stamp_ns)
 	int64_t now = (int64_t)clock_wall_ns(), cost;
 	int r;
 
-	source_logs_table_clear(t);
+	clear(t);
 	r = read_names(t, dir);
 	if (r >= 0 && now - stamp_ns > STAMP_GRAIN_NS)
 		t->stamp_ns = stamp_ns;
@@ -537,7 +537,7 @@ int source_logs_table_refresh(struct source_logs_table *t, int dir)
 	if (t->error == 0)
 		t->error = fd_opendir(dir, ".", &names);
 	if (t->error < 0) {
-		source_logs_table_clear(t);
+		clear(t);
 		return 0;
 	}
 	return read_again(t, names, to_ns(st.st_mtim));

@@ -84,8 +84,6 @@ struct source_logs_table {
 	uint64_t credited_ns; /* CLOCK_BOOTTIME: when that was so much */
 };
 
-void source_logs_table_clear(struct source_logs_table *t);
-
 /* dir: the open directory, or -errno where it could not be opened; then it holds no names. 0 or
  * -ENOMEM. */
 int source_logs_table_refresh(struct source_logs_table *t, int dir);
