@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Judges graced's own groups by the kubelet's rules (core/shutdown/plan), and chooses between both.
- */
+/* Reads the kubelet's file, which wire/kubernetes/kubelet_files takes apart, judges graced's own
+ * groups by the kubelet's rules (core/shutdown/plan), and chooses between both. */
 #include "app/config/shutdown.h"
 
 #include <errno.h>
@@ -17,17 +17,7 @@
 #include "io/files/file.h"
 #include "wire/kubernetes/kubelet_files.h"
 
-static struct shutplan_config config_of(const struct config_groups *groups)
-{
-	return (struct shutplan_config){
-		.gate = true,
-		.priority_gate = true,
-		.total_ns = (int64_t)groups->total_ns,
-		.critical_ns = (int64_t)groups->critical_ns,
-		.list = groups->list,
-		.n_list = groups->n_list,
-	};
-}
+/* --- the kubelet's file ----------------------------------------------------------------------- */
 
 static void add_error(void *userdata, const char *error)
 {
@@ -35,143 +25,6 @@ static void add_error(void *userdata, const char *error)
 
 	buf_printf(errors, "%s%s", errors->len ? "; " : "", error);
 }
-
-bool groups_refuse(const struct config_groups *groups, struct buf *ret_why)
-{
-	const struct shutplan_config config = config_of(groups);
-
-	return shutplan_validate(&config, add_error, ret_why) > 0;
-}
-
-bool groups_are_given(const struct config_groups *groups)
-{
-	return groups->total_ns || groups->critical_ns || groups->n_list;
-}
-
-bool groups_are_own(const struct config_shutdown *options)
-{
-	return config_manages(options) && groups_are_given(&options->groups);
-}
-
-int groups_plan(const struct config_shutdown *options, const struct kubeletfile *file,
-		struct arena *arena, struct shutplan *ret, struct kubeletfile_why *ret_why)
-{
-	const struct shutplan_config config = config_of(&options->groups);
-	int r;
-
-	if (!groups_are_own(options))
-		return kubeletfile_plan(file, arena, ret, ret_why);
-	r = shutplan_of_config(&config, SHUTPLAN_RANGES, arena, ret);
-	if (r < 0)
-		snprintf(ret_why->text, sizeof(ret_why->text), "%s", strerror(-r));
-	return r;
-}
-
-/* A kubelet that does nothing in a shutdown needs no time in it. Where graced has no groups, each
- * container has its own grace period, which is the API's default as a rule. */
-uint64_t groups_need_ns(const struct config_shutdown *options, const struct shutplan *plan)
-{
-	uint64_t need_ns = shutplan_requested_ns(plan), sum;
-
-	if (config_manages(options) && plan->n == 0)
-		need_ns = SHUTPLAN_GRACE_DEFAULT_S * NS_PER_S;
-	if (!need_ns || options->mode == SHUTDOWN_OBSERVE)
-		return need_ns;
-	return __builtin_add_overflow(need_ns, options->extra_ns, &sum) ? UINT64_MAX : sum;
-}
-
-/* --- what is likely to go wrong --------------------------------------------------------------- */
-
-/* The first of the units that are stopped; NULL: none is a kubelet's. */
-static const char *find_kubelet(const char *const *units)
-{
-	for (; *units; units++)
-		for (const char *const *kubelet = managed_kubelet_units; *kubelet; kubelet++)
-			if (strcmp(*units, *kubelet) == 0)
-				return *units;
-	return NULL;
-}
-
-static void warn_of_status(const char *unit, manage_fn fn, void *userdata)
-{
-	_cleanup_(buf_free) struct buf text = {};
-
-	buf_printf(
-		&text,
-		"nothing writes the status of pods while %s is stopped (shutdown.stopUnits): the "
-		"API shows those that were stopped as they were before; see api.report",
-		unit);
-	fn(userdata, MANAGE_POD_STATUS, buf_str(&text));
-}
-
-/* One whose configuration cannot be used may run all the same. */
-static void warn_of_kubelet(const struct kubeletfile *file, manage_fn fn, void *userdata)
-{
-	const char *path = file->path ? file->path : KUBELETFILE_DEFAULT;
-	_cleanup_(arena_free) struct arena arena = {};
-	_cleanup_(buf_free) struct buf text = {};
-	struct kubeletfile_why why;
-	struct shutplan plan;
-
-	if (kubeletfile_plan(file, &arena, &plan, &why) == -ENOENT)
-		return;
-	if (plan.n > 0)
-		buf_printf(&text,
-			   "the kubelet stops pods, too: %s has shutdown grace periods, and "
-			   "shutdown.stopUnits does not have its unit; use shutdown.mode assist",
-			   path);
-	else
-		buf_printf(
-			&text,
-			"a kubelet starts containers again that were stopped: there is %s, and "
-			"shutdown.stopUnits does not have its unit; add it, like kubelet.service",
-			path);
-	fn(userdata, MANAGE_KUBELET_UNIT, buf_str(&text));
-}
-
-void manage_warn(const struct config_shutdown *options, const struct kubeletfile *file,
-		 manage_fn fn, void *userdata)
-{
-	const char *unit = find_kubelet(options->stop_units);
-
-	if (!config_manages(options))
-		return;
-	if (unit && !options->statuses)
-		warn_of_status(unit, fn, userdata);
-	else if (unit)
-		return;
-	else if (kubeletfile_is_there(file))
-		warn_of_kubelet(file, fn, userdata);
-}
-
-bool manage_stops_kubelet(const struct config_shutdown *options)
-{
-	return find_kubelet(options->stop_units) != NULL;
-}
-
-void manage_warn_of_writing(const struct config_shutdown *o, manage_fn fn, void *userdata)
-{
-	bool acts = !o->off && o->mode != SHUTDOWN_OBSERVE;
-	bool kubelet_runs = o->mode == SHUTDOWN_MANAGE && !manage_stops_kubelet(o);
-
-	if (o->statuses && !acts)
-		fn(userdata, "api.report: status",
-		   "has no effect: shutdown.mode is neither assist nor manage");
-	else if (o->statuses && kubelet_runs)
-		fn(userdata, "api.report: status",
-		   "has no effect: shutdown.stopUnits does not have the kubelet's unit");
-	if (o->taint && !acts)
-		fn(userdata, "shutdown.outOfServiceTaint",
-		   "is not set in a shutdown: shutdown.mode is neither assist nor manage");
-	else if (o->taint && !o->volumes)
-		fn(userdata, "shutdown.outOfServiceTaint",
-		   "is not set in a shutdown: shutdown.volumes is off");
-	else if (o->taint && kubelet_runs)
-		fn(userdata, "shutdown.outOfServiceTaint",
-		   "is not set in a shutdown: shutdown.stopUnits does not have the kubelet's unit");
-}
-
-/* --- the kubelet's file ----------------------------------------------------------------------- */
 
 static int __attribute__((format(printf, 3, 4)))
 refuse(struct kubeletfile_why *why, int error, const char *format, ...)
@@ -245,8 +98,9 @@ bool kubeletfile_is_there(const struct kubeletfile *file)
 	return file->path || lstat(KUBELETFILE_DEFAULT, &st) == 0 || errno != ENOENT;
 }
 
-int kubeletfile_plan(const struct kubeletfile *file, struct arena *arena, struct shutplan *ret,
-		     struct kubeletfile_why *ret_why)
+/* What a kubelet with that file does in a shutdown. As groups_plan(). */
+static int plan_of_file(const struct kubeletfile *file, struct arena *arena, struct shutplan *ret,
+			struct kubeletfile_why *ret_why)
 {
 	const char *path = file->path ? file->path : KUBELETFILE_DEFAULT;
 	_cleanup_(buf_free) struct buf text = {};
@@ -262,4 +116,153 @@ int kubeletfile_plan(const struct kubeletfile *file, struct arena *arena, struct
 	if (r == 0)
 		*ret = plan;
 	return r;
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static struct shutplan_config config_of(const struct config_groups *groups)
+{
+	return (struct shutplan_config){
+		.gate = true,
+		.priority_gate = true,
+		.total_ns = (int64_t)groups->total_ns,
+		.critical_ns = (int64_t)groups->critical_ns,
+		.list = groups->list,
+		.n_list = groups->n_list,
+	};
+}
+
+bool groups_refuse(const struct config_groups *groups, struct buf *ret_why)
+{
+	const struct shutplan_config config = config_of(groups);
+
+	return shutplan_validate(&config, add_error, ret_why) > 0;
+}
+
+bool groups_are_given(const struct config_groups *groups)
+{
+	return groups->total_ns || groups->critical_ns || groups->n_list;
+}
+
+bool groups_are_own(const struct config_shutdown *options)
+{
+	return config_manages(options) && groups_are_given(&options->groups);
+}
+
+int groups_plan(const struct config_shutdown *options, const struct kubeletfile *file,
+		struct arena *arena, struct shutplan *ret, struct kubeletfile_why *ret_why)
+{
+	const struct shutplan_config config = config_of(&options->groups);
+	int r;
+
+	if (!groups_are_own(options))
+		return plan_of_file(file, arena, ret, ret_why);
+	r = shutplan_of_config(&config, SHUTPLAN_RANGES, arena, ret);
+	if (r < 0)
+		snprintf(ret_why->text, sizeof(ret_why->text), "%s", strerror(-r));
+	return r;
+}
+
+/* A kubelet that does nothing in a shutdown needs no time in it. Where graced has no groups, each
+ * container has its own grace period, which is the API's default as a rule. */
+uint64_t groups_need_ns(const struct config_shutdown *options, const struct shutplan *plan)
+{
+	uint64_t need_ns = shutplan_requested_ns(plan), sum;
+
+	if (config_manages(options) && plan->n == 0)
+		need_ns = SHUTPLAN_GRACE_DEFAULT_S * NS_PER_S;
+	if (!need_ns || options->mode == SHUTDOWN_OBSERVE)
+		return need_ns;
+	return __builtin_add_overflow(need_ns, options->extra_ns, &sum) ? UINT64_MAX : sum;
+}
+
+/* --- what is likely to go wrong --------------------------------------------------------------- */
+
+/* The first of the units that are stopped; NULL: none is a kubelet's. */
+static const char *find_kubelet(const char *const *units)
+{
+	for (; *units; units++)
+		for (const char *const *kubelet = managed_kubelet_units; *kubelet; kubelet++)
+			if (strcmp(*units, *kubelet) == 0)
+				return *units;
+	return NULL;
+}
+
+static void warn_of_status(const char *unit, manage_fn fn, void *userdata)
+{
+	_cleanup_(buf_free) struct buf text = {};
+
+	buf_printf(
+		&text,
+		"nothing writes the status of pods while %s is stopped (shutdown.stopUnits): the "
+		"API shows those that were stopped as they were before; see api.report",
+		unit);
+	fn(userdata, MANAGE_POD_STATUS, buf_str(&text));
+}
+
+/* One whose configuration cannot be used may run all the same. */
+static void warn_of_kubelet(const struct kubeletfile *file, manage_fn fn, void *userdata)
+{
+	const char *path = file->path ? file->path : KUBELETFILE_DEFAULT;
+	_cleanup_(arena_free) struct arena arena = {};
+	_cleanup_(buf_free) struct buf text = {};
+	struct kubeletfile_why why;
+	struct shutplan plan;
+
+	if (plan_of_file(file, &arena, &plan, &why) == -ENOENT)
+		return;
+	if (plan.n > 0)
+		buf_printf(&text,
+			   "the kubelet stops pods, too: %s has shutdown grace periods, and "
+			   "shutdown.stopUnits does not have its unit; use shutdown.mode assist",
+			   path);
+	else
+		buf_printf(
+			&text,
+			"a kubelet starts containers again that were stopped: there is %s, and "
+			"shutdown.stopUnits does not have its unit; add it, like kubelet.service",
+			path);
+	fn(userdata, MANAGE_KUBELET_UNIT, buf_str(&text));
+}
+
+void manage_warn(const struct config_shutdown *options, const struct kubeletfile *file,
+		 manage_fn fn, void *userdata)
+{
+	const char *unit = find_kubelet(options->stop_units);
+
+	if (!config_manages(options))
+		return;
+	if (unit && !options->statuses)
+		warn_of_status(unit, fn, userdata);
+	else if (unit)
+		return;
+	else if (kubeletfile_is_there(file))
+		warn_of_kubelet(file, fn, userdata);
+}
+
+bool manage_stops_kubelet(const struct config_shutdown *options)
+{
+	return find_kubelet(options->stop_units) != NULL;
+}
+
+void manage_warn_of_writing(const struct config_shutdown *o, manage_fn fn, void *userdata)
+{
+	bool acts = !o->off && o->mode != SHUTDOWN_OBSERVE;
+	bool kubelet_runs = o->mode == SHUTDOWN_MANAGE && !manage_stops_kubelet(o);
+
+	if (o->statuses && !acts)
+		fn(userdata, "api.report: status",
+		   "has no effect: shutdown.mode is neither assist nor manage");
+	else if (o->statuses && kubelet_runs)
+		fn(userdata, "api.report: status",
+		   "has no effect: shutdown.stopUnits does not have the kubelet's unit");
+	if (o->taint && !acts)
+		fn(userdata, "shutdown.outOfServiceTaint",
+		   "is not set in a shutdown: shutdown.mode is neither assist nor manage");
+	else if (o->taint && !o->volumes)
+		fn(userdata, "shutdown.outOfServiceTaint",
+		   "is not set in a shutdown: shutdown.volumes is off");
+	else if (o->taint && kubelet_runs)
+		fn(userdata, "shutdown.outOfServiceTaint",
+		   "is not set in a shutdown: shutdown.stopUnits does not have the kubelet's unit");
 }

@@ -24,14 +24,6 @@ struct kubeletfile_why {
 /* False: the default file does not exist, so that there may be no kubelet. */
 bool kubeletfile_is_there(const struct kubeletfile *file);
 
-/*
- * What a kubelet with that file does in a shutdown; the groups are the arena's. 0; -EBADMSG for
- * what it would not start with, -EPERM for what others may have written, -ENOENT, …: *ret is
- * without groups then, and *ret_why is filled.
- */
-int kubeletfile_plan(const struct kubeletfile *file, struct arena *arena, struct shutplan *ret,
-		     struct kubeletfile_why *ret_why);
-
 /* --- groups in which pods are ended ------------------------------------------------------------- */
 
 /* In mode manage graced's own settings have them, where there are any, else the kubelet's file. */
@@ -45,7 +37,9 @@ bool groups_are_given(const struct config_groups *groups);
 /* Whether it is graced's own that count. */
 bool groups_are_own(const struct config_shutdown *options);
 
-/* Those that count: as kubeletfile_plan(), and graced's own by the rules of the newest kubelet. */
+/* Those that count: the kubelet's, and graced's own by the rules of the newest kubelet. They are
+ * the arena's. 0; -EBADMSG for what a kubelet would not start with, -EPERM for what others may have
+ * written, -ENOENT, …: *ret is without groups then, and *ret_why is filled. */
 int groups_plan(const struct config_shutdown *options, const struct kubeletfile *file,
 		struct arena *arena, struct shutplan *ret, struct kubeletfile_why *ret_why);
 

@@ -21,11 +21,6 @@ struct history {
 	size_t n_stops, n_deaf;
 };
 
-/* Names a container for the page: by its name, else the first 12 characters of its id, else its
- * cgroup; its pod by name, else by uid. */
-void history_subject(const struct record_pod *pod, const struct record_container *container,
-		     struct htmlsubject *ret);
-
 /* Takes each record; ignores all but stops, and those of sandboxes and single processes. */
 void history_record(struct history *history, const struct record *record);
 

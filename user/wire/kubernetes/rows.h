@@ -134,9 +134,6 @@ void apirows_write(struct buf *out, const struct apirow *rows, const void *objec
 
 /* An object's member; NULL when there is none, or no object, or it is null. */
 const json_t *apijson_get(const json_t *object, const char *key);
-/* A whole number, however it is written, taken for 2^53 or its negative where a real is beyond what
- * it holds exactly; false, and *ret as it was, for anything else. */
-bool apijson_integer(const json_t *value, int64_t *ret);
 /* The place of a word in a NULL-terminated list, from 1 on; 0 for anything else. */
 uint32_t apijson_word(const json_t *value, const char *const *words);
 
