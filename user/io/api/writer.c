@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <time.h>
 
 #include "base/retry.h"
@@ -21,7 +22,7 @@
 
 struct entry {
 	struct apiwriter *writer;
-	struct entry *prev, *next;
+	TAILQ_ENTRY(entry) link;
 	char key[APIWRITER_KEY_MAX]; /* "": none */
 	char method[8], type[APIWRITER_TYPE_MAX];
 	char *url;
@@ -47,7 +48,7 @@ struct apiwriter {
 	void (*idle)(void *userdata);
 	void *userdata;
 
-	struct entry *first, *last; /* in the order of their next attempt */
+	TAILQ_HEAD(, entry) queue; /* in the order of their next attempt */
 	size_t n, bytes;
 	unsigned int flying;
 	bool idle_due;		/* the last one ended, and idle() was not called yet */
@@ -71,20 +72,6 @@ static void wake(struct apiwriter *w)
 
 /* --- the queue ---------------------------------------------------------------------------------- */
 
-static void link_last(struct apiwriter *w, struct entry *e)
-{
-	e->next = NULL;
-	e->prev = w->last;
-	*(w->last ? &w->last->next : &w->first) = e;
-	w->last = e;
-}
-
-static void unlink_entry(struct apiwriter *w, struct entry *e)
-{
-	*(e->prev ? &e->prev->next : &w->first) = e->next;
-	*(e->next ? &e->next->prev : &w->last) = e->prev;
-}
-
 static struct entry *free_entry(struct entry *e)
 {
 	if (!e)
@@ -100,7 +87,9 @@ static struct entry *free_entry(struct entry *e)
 static struct entry *find_key(const struct apiwriter *w, const char *key, bool flying,
 			      const struct entry *other_than)
 {
-	for (struct entry *e = w->first; e; e = e->next)
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (e != other_than && (e->call != NULL) == flying && key[0] &&
 		    strcmp(e->key, key) == 0)
 			return e;
@@ -121,7 +110,7 @@ static void end(struct entry *e, enum apiwriter_end how, const struct fetch_resu
 		.text = text,
 	};
 
-	unlink_entry(w, e);
+	TAILQ_REMOVE(&w->queue, e, link);
 	w->n--;
 	w->bytes -= e->body_len;
 	if (e->call)
@@ -164,8 +153,8 @@ static void keep(struct entry *e)
 static void retry(struct entry *e, const char *text, uint32_t retry_s)
 {
 	back_off(e->writer, text, retry_s);
-	unlink_entry(e->writer, e);
-	link_last(e->writer, e);
+	TAILQ_REMOVE(&e->writer->queue, e, link);
+	TAILQ_INSERT_TAIL(&e->writer->queue, e, link);
 	keep(e);
 }
 
@@ -236,7 +225,9 @@ static int attempt(struct entry *e)
 /* The first that waits and may be attempted. */
 static struct entry *next_to_attempt(const struct apiwriter *w)
 {
-	for (struct entry *e = w->first; e; e = e->next)
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (!e->call && !find_key(w, e->key, true, e))
 			return e;
 	return NULL;
@@ -256,7 +247,9 @@ static void attempt_all(struct apiwriter *w)
 
 static struct entry *find_expired(const struct apiwriter *w)
 {
-	for (struct entry *e = w->first; e; e = e->next)
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (e->deadline_ns && e->deadline_ns <= now_ns(w))
 			return e;
 	return NULL;
@@ -278,9 +271,10 @@ static void expire(struct apiwriter *w)
 /* 0: only an answer, or a new request, changes anything. */
 static uint64_t next_ns(const struct apiwriter *w)
 {
+	const struct entry *e;
 	uint64_t soonest_ns = w->state.retry_ns > now_ns(w) ? w->state.retry_ns : 0;
 
-	for (const struct entry *e = w->first; e; e = e->next)
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (e->deadline_ns && (!soonest_ns || e->deadline_ns < soonest_ns))
 			soonest_ns = e->deadline_ns;
 	return soonest_ns;
@@ -383,7 +377,7 @@ int apiwriter_add(struct apiwriter *w, const struct apiwriter_request *request)
 	r = new_entry(w, request, &e);
 	if (r < 0)
 		return r;
-	link_last(w, e);
+	TAILQ_INSERT_TAIL(&w->queue, e, link);
 	w->n++;
 	w->bytes += e->body_len;
 	w->state.counts.added++;
@@ -441,6 +435,7 @@ int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_o
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
+	TAILQ_INIT(&w->queue);
 	w->event = sd_event_ref(event);
 	w->fetch = fetch;
 	take_options(w, options);
@@ -455,10 +450,12 @@ int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_o
 
 struct apiwriter *apiwriter_free(struct apiwriter *w)
 {
+	struct entry *e;
+
 	if (!w)
 		return NULL;
-	for (struct entry *e = w->first, *next; e; e = next) {
-		next = e->next;
+	while ((e = TAILQ_FIRST(&w->queue))) {
+		TAILQ_REMOVE(&w->queue, e, link);
 		free_entry(e);
 	}
 	sd_event_source_disable_unref(w->timer);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
 #include <systemd/sd-event.h>
 
 #include "base/buf.h"
@@ -78,7 +79,7 @@ struct source_cri_calls {
 	enum cri_version version;
 	uint64_t timeout_ns;
 	uint64_t answered_ns; /* the last sensible answer */
-	struct source_cri_call *first;
+	LIST_HEAD(, source_cri_call) list;
 	/* An answer speaks against the runtime: the session is over. what: the method's name. */
 	void (*failed)(void *userdata, const char *what, const char *text);
 	void *userdata; /* of failed */
@@ -105,7 +106,7 @@ typedef void (*source_cri_call_fn)(struct source_cri_call *call,
 
 struct source_cri_call {
 	struct source_cri_calls *calls;
-	struct source_cri_call *prev, *next;
+	LIST_ENTRY(source_cri_call) link;
 	struct fetch_call *fetch;
 	enum cri_method method;
 	struct source_cri_lookup *lookup; /* NULL: the session's own */
