@@ -296,8 +296,6 @@ struct statuses {
 	LIST_HEAD(, write) writes;
 };
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 static void feed_result(struct statuses *s, const char *uid, enum shutdown_write result)
 {
 	struct obs obs;
@@ -423,7 +421,7 @@ static void send_patch(struct write *w, const struct buf *body)
 
 static void answer_read(struct write *w, const struct apiwriter_result *result)
 {
-	_cleanup_(cleanup_json_decref) json_t *json = NULL;
+	json_auto_t *json = NULL;
 	_cleanup_(buf_free) struct buf body = {};
 	struct podread_error error;
 	int r = podread_parse(result->body, result->len, &json, &error);

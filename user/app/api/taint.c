@@ -11,7 +11,6 @@
 #include "app/live/monitor.h"
 #include "app/log/log.h"
 #include "base/cleanup.h"
-#include "base/time.h"
 #include "core/shutdown/death.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
@@ -43,8 +42,6 @@ struct taint {
 	unsigned int conflicts;
 	char failed[FETCH_TEXT_MAX]; /* why, as logged last; "": it did not */
 };
-
-DEFINE_CLEANUP(json_t *, json_decref);
 
 static void look(struct taint *t);
 
@@ -164,7 +161,7 @@ static int patch(struct taint *t, const json_t *node)
 
 static void change(struct taint *t, const struct apiwriter_result *result)
 {
-	_cleanup_(cleanup_json_decref) json_t *json = NULL;
+	json_auto_t *json = NULL;
 	struct podread_error error;
 	struct death_node node;
 	const char *refused = NULL;

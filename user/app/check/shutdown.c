@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a shutdown of this node would meet: logind's limit and locks, the kubelet's groups, the
  * grace periods of pods. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>

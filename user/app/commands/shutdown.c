@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced shutdown: how it is with a shutdown of the node, and one that is begun by hand. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "app/daemon/pages.h"
 #include "app/daemon/schedule.h"
 #include "app/live/feed.h"
-#include "app/live/scan.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
 #include "base/version.h"

@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +21,6 @@
 #include "app/log/say.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
-#include "io/proc/proc.h"
 #include "io/proc/self.h"
 
 #define WRITTEN_MAX_MS 100

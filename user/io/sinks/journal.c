@@ -3,7 +3,6 @@
 #include "io/sinks/journal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
 #include "wire/account/text.h"
 #include "wire/text/wrap.h"
 

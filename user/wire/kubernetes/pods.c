@@ -439,8 +439,6 @@ int podjson_next(struct podjson *walk, const struct podjson_sink *sink)
 
 /* --- a page of a node's pods ------------------------------------------------------------------ */
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 /* What needs no escape in a query. */
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
@@ -485,7 +483,7 @@ static int count(const json_t *items, struct podpage *page)
 
 int podpage_read(const char *text, size_t size, struct podpage *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *list = NULL;
+	json_auto_t *list = NULL;
 	struct podpage page = {};
 	struct podread_error error;
 	const json_t *items;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -399,8 +398,6 @@ static bool item_of_status(const Cri__ContainerStatus *status, struct cri_item *
  * how many there are; real configurations have hundreds. */
 #define JSON_VALUES_MAX 16384
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret)
 {
 	_cleanup_(grpc_arena_done) struct grpc_arena arena;
@@ -455,7 +452,7 @@ static int read_signal(const json_t *value, uint32_t *ret_signal)
 int cri_read_image(const void *payload, size_t len, uint32_t *ret_signal)
 {
 	_cleanup_(grpc_arena_done) struct grpc_arena arena;
-	_cleanup_(cleanup_json_decref) json_t *info = NULL;
+	json_auto_t *info = NULL;
 	ProtobufCMessage *message;
 	const Cri__ImageStatusResponse *response;
 	ProtobufCBinaryData text;
@@ -736,7 +733,7 @@ static int read_handler(const json_t *handler, struct cri_hook *ret)
 
 static int read_text(ProtobufCBinaryData text, struct cri_hook *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *handler = NULL;
+	json_auto_t *handler = NULL;
 	struct cri_hook hook = {};
 	int r;
 

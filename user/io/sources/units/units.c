@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <systemd/sd-bus.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/names/unit.h"
