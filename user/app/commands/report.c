@@ -166,8 +166,6 @@ static const struct options_help help = {
 		"                                             as spans, to a collector\n",
 };
 
-DEFINE_CLEANUP(struct lines *, lines_free);
-
 struct report {
 	const struct options *options;
 	struct account_query query;
@@ -177,23 +175,17 @@ struct report {
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+static void take_line(void *userdata, const char *line, size_t len)
+{
+	struct report *report = userdata;
+
+	account_read(&report->log, &report->query, line, len, NULL);
+}
+
 static int read_file(struct report *report, const char *path)
 {
-	_cleanup_(cleanup_lines_free) struct lines *lines = NULL;
-	struct lines_line line;
-	int r = lines_open(path, ACCOUNT_LINE_MAX, &lines);
-
-	while (r >= 0 && (r = lines_next(lines, &line)) != 0) {
-		if (r == -EMSGSIZE) {
-			report->log.unreadable++;
-			r = lines_skip(lines);
-		} else if (r > 0) {
-			account_read(&report->log, &report->query, line.at, line.len, NULL);
-		}
-	}
-	if (r < 0)
-		say("cannot read %s: %s", path, strerror(-r));
-	return r < 0;
+	return history_each_line(path, ACCOUNT_LINE_MAX, &report->log.unreadable, take_line,
+				 report);
 }
 
 static void on_entry(void *userdata, const struct journal_entry *entry)
@@ -212,22 +204,12 @@ static void on_entry(void *userdata, const struct journal_entry *entry)
 
 static int choose_journal_boot(struct report *report, long offset)
 {
-	_cleanup_(cleanup_free) char(*boots)[JOURNAL_BOOT_SIZE] = NULL;
-	size_t n = 0, index;
-	int r = journal_list_boots(report->options->journal_directory, &boots, &n);
+	char boot[JOURNAL_BOOT_SIZE];
+	int r = history_journal_boot(report->options, offset, boot);
 
-	if (r < 0) {
-		say("cannot read the journal: %s", journal_strerror(r));
-		return 1;
-	}
-	if (!when_boot_index(offset, n, &index)) {
-		when_no_boot(offset, n, n ? boots[n - 1] : NULL);
-		if (!n)
-			history_say_unrecorded(report->options);
-		return 1;
-	}
-	account_boot(boots[index], strlen(boots[index]), report->boot);
-	return 0;
+	if (r == 0)
+		account_boot(boot, strlen(boot), report->boot);
+	return r;
 }
 
 /* Unless a span of time may have others, too. */
@@ -323,13 +305,6 @@ static int print(const struct report *report, const struct account *account)
 	return 0;
 }
 
-static void say_untrusted(const struct account_log *log)
-{
-	if (log->untrusted)
-		say("%" PRIu64 " entries of the journal are not root's, and were left out",
-		    log->untrusted);
-}
-
 static int say_nothing_found(const struct report *report)
 {
 	const struct account_log *log = &report->log;
@@ -361,7 +336,7 @@ static int run_report(struct report *report)
 		say("cannot build the report: %s", strerror(-r));
 		return 1;
 	}
-	say_untrusted(&report->log);
+	history_say_untrusted(report->log.untrusted);
 	if (account.n == 0)
 		return say_nothing_found(report);
 	if (report->options->endpoint)

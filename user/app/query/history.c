@@ -38,8 +38,9 @@ static void count_dropped(struct history *h, const struct record *record)
 	h->dropped += record->dropped.records;
 }
 
-static void take_line(struct history *h, const char *line, size_t len)
+static void take_line(void *userdata, const char *line, size_t len)
 {
+	struct history *h = userdata;
 	_cleanup_(arena_free) struct arena arena = {};
 	struct record record;
 	int r = record_read(line, len, RECORDS_STOPS, &arena, &record);
@@ -58,23 +59,29 @@ static void take_line(struct history *h, const char *line, size_t len)
 		h->fn(h->userdata, &record, line, len);
 }
 
-static int read_file(struct history *h, const char *path)
+int history_each_line(const char *path, size_t max, uint64_t *unreadable, history_line_fn fn,
+		      void *userdata)
 {
 	_cleanup_(cleanup_lines_free) struct lines *lines = NULL;
 	struct lines_line line;
-	int r = lines_open(path, RECORD_LINE_MAX, &lines);
+	int r = lines_open(path, max, &lines);
 
 	while (r >= 0 && (r = lines_next(lines, &line)) != 0) {
 		if (r == -EMSGSIZE) {
-			h->unreadable++;
+			++*unreadable;
 			r = lines_skip(lines);
 		} else if (r > 0) {
-			take_line(h, line.at, line.len);
+			fn(userdata, line.at, line.len);
 		}
 	}
 	if (r < 0)
 		say("cannot read %s: %s", path, strerror(-r));
 	return r < 0;
+}
+
+static int read_file(struct history *h, const char *path)
+{
+	return history_each_line(path, RECORD_LINE_MAX, &h->unreadable, take_line, h);
 }
 
 static void on_entry(void *userdata, const struct journal_entry *entry)
@@ -133,24 +140,12 @@ void history_say_unrecorded(const struct options *o)
 	    "nothing shows who sent a signal");
 }
 
-/* 0, or the exit status after what is wrong was logged. */
-static int choose_boot(struct history *h)
+int history_journal_boot(const struct options *o, long offset, char ret[static JOURNAL_BOOT_SIZE])
 {
 	_cleanup_(cleanup_free) char(*boots)[JOURNAL_BOOT_SIZE] = NULL;
-	const char *boot = h->options->boot;
 	size_t n = 0, index;
-	long offset;
-	int r;
+	int r = journal_list_boots(o->journal_directory, &boots, &n);
 
-	if (!boot)
-		return 0;
-	if (!when_parse_boot(boot, &offset)) {
-		for (size_t i = 0, at = 0; boot[i] && at < sizeof(h->boot) - 1; i++)
-			if (boot[i] != '-')
-				h->boot[at++] = boot[i];
-		return 0;
-	}
-	r = journal_list_boots(h->options->journal_directory, &boots, &n);
 	if (r < 0) {
 		say("cannot read the journal: %s", journal_strerror(r));
 		return 1;
@@ -158,10 +153,24 @@ static int choose_boot(struct history *h)
 	if (!when_boot_index(offset, n, &index)) {
 		when_no_boot(offset, n, n ? boots[n - 1] : NULL);
 		if (!n)
-			history_say_unrecorded(h->options);
+			history_say_unrecorded(o);
 		return 1;
 	}
-	strcpy(h->boot, boots[index]);
+	strcpy(ret, boots[index]);
+	return 0;
+}
+
+/* 0, or the exit status after what is wrong was logged. */
+static int choose_boot(struct history *h)
+{
+	const char *boot = h->options->boot;
+	long offset;
+
+	if (boot && when_parse_boot(boot, &offset))
+		return history_journal_boot(h->options, offset, h->boot);
+	for (size_t i = 0, at = 0; boot && boot[i] && at < sizeof(h->boot) - 1; i++)
+		if (boot[i] != '-')
+			h->boot[at++] = boot[i];
 	return 0;
 }
 
@@ -193,11 +202,15 @@ int history_read(struct history *h)
 	return (before && read_file(h, before)) || read_file(h, file);
 }
 
+void history_say_untrusted(uint64_t n)
+{
+	if (n)
+		say("%" PRIu64 " entries of the journal are not root's, and were left out", n);
+}
+
 void history_say_left_out(const struct history *h)
 {
-	if (h->untrusted)
-		say("%" PRIu64 " entries of the journal are not root's, and were left out",
-		    h->untrusted);
+	history_say_untrusted(h->untrusted);
 	if (h->newer)
 		say("%" PRIu64 " %s left out", h->newer,
 		    h->newer == 1 ? "record is of a newer graced, and was"

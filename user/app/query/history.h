@@ -43,6 +43,19 @@ int history_read(struct history *h);
  * can be read and no graced run has written into it. */
 void history_say_unrecorded(const struct options *options);
 
+/* The boot of the journal that a user means by a number. 0, or 1 after what is wrong was logged. */
+int history_journal_boot(const struct options *options, long offset,
+			 char ret[static JOURNAL_BOOT_SIZE]);
+
+typedef void (*history_line_fn)(void *userdata, const char *line, size_t len);
+
+/* Hands over the lines of a file; those longer than max are counted. 0, or 1 after what is wrong
+ * was logged. */
+int history_each_line(const char *path, size_t max, uint64_t *unreadable, history_line_fn fn,
+		      void *userdata);
+
+/* Logs how many entries of the journal were not root's, if any. */
+void history_say_untrusted(uint64_t n);
 /* Logs what was left out. */
 void history_say_left_out(const struct history *h);
 
