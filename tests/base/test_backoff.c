@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about base/backoff: the wait doubles, and neither exceeds its bound nor wraps. */
-#include "base/backoff.h"
+/* Claims about base/retry: the wait doubles, and neither exceeds its bound nor wraps. */
+#include "base/retry.h"
 #include "lib/claim.h"
 
 static void test_waits(void **state)
@@ -33,5 +33,5 @@ int main(void)
 		CLAIM("each wait is twice the one before, up to the bound", test_waits),
 	};
 
-	return cmocka_run_group_tests_name("base/backoff", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("base/retry", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about base/trouble: each trouble is reported once, and what it cost. */
-#include "base/trouble.h"
+/* Claims about base/retry: each trouble is reported once, and what it cost. */
+#include "base/retry.h"
 
 #include "lib/claim.h"
 

@@ -13,7 +13,7 @@
 #include "lib/claim.h"
 #include "lib/run.h"
 #include "lib/shutdown/shutscene.h"
-#include "wire/kubernetes/shutdown_state.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 #define START "graced_shutdown_start_time_seconds"
 #define END   "graced_shutdown_end_time_seconds"

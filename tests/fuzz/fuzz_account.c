@@ -7,12 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
-#include "wire/account/json.h"
-#include "wire/account/otlp.h"
-#include "wire/account/read.h"
-#include "wire/account/svg.h"
-#include "wire/account/table.h"
-#include "wire/account/trace_event.h"
+#include "wire/account/account.h"
 #include "wire/json/record.h"
 #include "wire/json/why.h"
 #include "wire/text/why.h"

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
 #include "wire/json/record.h"
-#include "wire/prometheus/metrics_boot.h"
+#include "wire/prometheus/metrics.h"
 #include "wire/recording/boot_note.h"
 #include "wire/text/journal.h"
 

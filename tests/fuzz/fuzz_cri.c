@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 #include "wire/runtime/cri.h"
 
 static void check_text(const char *text, size_t size)

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
 #include "wire/config/web.h"
-#include "wire/http/headers.h"
+#include "wire/http/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "core/names/meta.h"
 #include "fuzz/fuzz.h"
-#include "wire/kubernetes/pod_proto.h"
 #include "wire/kubernetes/pods.h"
 
 struct received {

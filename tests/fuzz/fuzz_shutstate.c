@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
-#include "wire/kubernetes/shutdown_state.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes are found and killed one by one, as on a v1 hierarchy, wherever in their container's
 // cgroups they are and while they fork; no step of it does more than it may.
-#include "app/daemon/killer.h"
+#include "app/daemon/stopper.h"
 #include "io/cgroup/fs.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"

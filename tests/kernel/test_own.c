@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/live/own, in cgroups as the kubelet makes them. */
+/* Claims about app/live/place, in cgroups as the kubelet makes them. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/live/own.h"
+#include "app/live/place.h"
 #include "lib/box/box.h"
 #include "lib/claim.h"
 
@@ -92,5 +92,5 @@ int main(void)
 		 test_own, setup, teardown, NULL},
 	};
 
-	return cmocka_run_group_tests_name("app/live/own", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/live/place", tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graced/event.h"
 #include "graced.skel.h"
-#include "io/kernel/types.h"
+#include "graced/event.h"
 #include "lib/claim.h"
 
 struct stage {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Drives core/shutdown/plan and wire/kubernetes/shutdown_state from shutdown.json. */
+/* Drives core/shutdown/plan and wire/kubernetes/kubelet_files from shutdown.json. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "kubelet/seconds.h"
 #include "kubelet/vectors.h"
 #include "lib/shutdown/shutplay.h"
-#include "wire/kubernetes/shutdown_state.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 static json_t *write_range(int32_t priority, int64_t seconds)
 {

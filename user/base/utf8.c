@@ -3,7 +3,6 @@
 #include "base/utf8.h"
 
 #include <endian.h>
-#include <string.h>
 
 static bool is_plain(char byte)
 {

@@ -7,7 +7,7 @@
 
 #include "app/commands/commands.h"
 #include "app/live/monitor.h"
-#include "app/live/own.h"
+#include "app/live/place.h"
 #include "app/log/say.h"
 #include "lib/claim.h"
 

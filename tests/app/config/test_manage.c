@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/config/manage: of what a daemon that stops the pods itself warns. */
-#include "app/config/manage.h"
+/* Claims about app/config/shutdown: of what a daemon that stops the pods itself warns. */
+#include "app/config/shutdown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,5 +139,5 @@ int main(void)
 		CLAIM("no warning of a status that graced writes", test_status_is_written),
 	};
 
-	return cmocka_run_group_tests_name("app/config/manage", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("app/config/shutdown", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/daemon/history: the last stops first, deaf containers once each. */
+/* Claims about app/daemon/pages: the last stops first, deaf containers once each. */
 #include <stdio.h>
 #include <string.h>
 
-#include "app/daemon/history.h"
+#include "app/daemon/pages.h"
 #include "lib/claim.h"
 
 static void add(struct history *h, const char *container, enum record_container_kind kind,

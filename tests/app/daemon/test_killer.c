@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about app/daemon/killer: what else has the loop while containers are killed. A plain
+/* Claims about app/daemon/stopper: what else has the loop while containers are killed. A plain
  * directory tree stands for a hierarchy. */
-#include "app/daemon/killer.h"
+#include "app/daemon/stopper.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/files/sync; tests/daemon/test_power_loss.c shows what is on a disk. */
-#include "io/files/sync.h"
+/* Claims about io/files/file; tests/daemon/test_power_loss.c shows what is on a disk. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -138,5 +137,5 @@ int main(void)
 		      test_fails_late),
 	};
 
-	return cmocka_run_group_tests_name("io/files/sync", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/files/file", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/kernel/ring_buffer, held against a file laid out as the kernel lays out the map. */
+/* Claims about io/kernel/ring, held against a file laid out as the kernel lays out the map. */
 #include "io/kernel/ring_buffer.h"
 
 #include <linux/bpf.h>

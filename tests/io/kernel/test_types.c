@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/kernel/types: what programs' relocations find in the types that it extracts. */
-#include "io/kernel/types.h"
+/* Claims about io/kernel/programs: what programs' relocations find in the types that it extracts. */
+#include "io/kernel/programs.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

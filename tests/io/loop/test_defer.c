@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/loop/defer: deferred work takes its turn, however often it asks for the next. */
-#include "io/loop/defer.h"
+/* Claims about io/loop/loop: deferred work takes its turn, however often it asks for the next. */
+#include "io/loop/loop.h"
 
 #include <stdbool.h>
 #include <sys/epoll.h>

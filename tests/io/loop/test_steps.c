@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/loop/steps: each handler is a step, with what is done behind it. */
-#include "io/loop/steps.h"
+/* Claims about io/loop/loop: each handler is a step, with what is done behind it. */
+#include "io/loop/loop.h"
 
 #include <time.h>
 #include <unistd.h>

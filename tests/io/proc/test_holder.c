@@ -17,7 +17,7 @@
 #include "io/proc/clock.h"
 #include "lib/claim.h"
 #include "lib/patience.h"
-#include "wire/kernel/locks.h"
+#include "wire/kernel/proc.h"
 
 #define FILES 2
 

@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/kubernetes/pod_proto.h"
+#include "wire/kubernetes/pods.h"
 
 #define PACE_USEC 5000
 

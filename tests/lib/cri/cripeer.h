@@ -10,7 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/buf.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 #include "wire/runtime/cri.h"
 
 enum cripeer_act {

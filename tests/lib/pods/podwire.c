@@ -10,7 +10,7 @@
 #include "kubelet_pods.pb-c.h"
 #include "lib/claim.h"
 #include "lib/pods/podgen.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 
 static ProtobufCBinaryData bytes(const char *text)
 {

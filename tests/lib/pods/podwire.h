@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "wire/kubernetes/pod_proto.h"
+#include "wire/kubernetes/pods.h"
 
 struct podwire_pod {
 	const char *uid, *name;

@@ -9,12 +9,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/account/json.h"
-#include "wire/account/otlp.h"
-#include "wire/account/read.h"
-#include "wire/account/svg.h"
-#include "wire/account/table.h"
-#include "wire/account/trace_event.h"
+#include "wire/account/account.h"
 
 #define BOOT	 "7c9f2f0e-5d0b-4a52-9a7d-0b6a3f1c2d4e"
 #define HEAD	 "\"schema\":1,\"time\":\"2026-11-25T10:01:00Z\",\"node\":\"n\",\"boot_ns\":"

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "lib/claim.h"
-#include "wire/account/table.h"
+#include "wire/account/account.h"
 #include "wire/account/text.h"
 
 #define BEGIN_NS  (100 * NS_PER_S)

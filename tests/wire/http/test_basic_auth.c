@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/http/headers: who a header says somebody is. */
+/* Claims about wire/http/request: who a header says somebody is. */
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/http/headers.h"
+#include "wire/http/request.h"
 
 static void test_headers(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/http/headers: what real scrapers ask for they get, and nonsense gets text. */
+/* Claims about wire/http/request: what real scrapers ask for they get, and nonsense gets text. */
 #include "lib/claim.h"
-#include "wire/http/headers.h"
+#include "wire/http/request.h"
 
 #define OM   NEGOTIATE_OPENMETRICS
 #define TEXT NEGOTIATE_TEXT
@@ -182,5 +182,5 @@ int main(void)
 		CLAIM("gzip is sent to who takes it and does not prefer plain", test_coding),
 	};
 
-	return cmocka_run_group_tests_name("wire/http/headers", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/http/request", tests, NULL, NULL);
 }

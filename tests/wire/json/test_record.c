@@ -10,8 +10,6 @@
 #include "lib/claim.h"
 #include "wire/json/record.h"
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 #define WALL_NS 1795273445123456789
 #define BOOT_NS 73912345678901
 #define HEAD(type)                                                                         \
@@ -80,7 +78,7 @@ static struct record head(enum record_type type)
 static void assert_record(const struct record *record, const char *line)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+	json_auto_t *parsed = NULL;
 
 	assert_int_equal(record_json(&out, record), 0);
 	assert_string_equal(buf_str(&out), line);
@@ -455,7 +453,7 @@ static void test_hostile_numbers(void **state)
 {
 	struct record record = head(RECORD_STOP);
 	_cleanup_(buf_free) struct buf out = {};
-	_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+	json_auto_t *parsed = NULL;
 
 	record.stop.latency_known = true;
 	record.stop.latency_ns = INT64_MAX; /* as far as jansson reads */
@@ -506,7 +504,7 @@ static void test_hostile_names(void **state)
 	for (size_t i = 0; i < LEN(names); i++) {
 		struct record record = head(RECORD_SIGNAL);
 		_cleanup_(buf_free) struct buf out = {};
-		_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+		json_auto_t *parsed = NULL;
 
 		record.node = names[i];
 		record.signal.sender.process.comm = names[i];

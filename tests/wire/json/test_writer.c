@@ -8,8 +8,6 @@
 #include "lib/claim.h"
 #include "wire/json/writer.h"
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 static void test_structure(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
@@ -93,7 +91,7 @@ static void test_strings(void **state)
 static void test_a_parser_agrees(void **state)
 {
 	for (unsigned int pair = 0; pair < 0x10000; pair++) {
-		_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+		json_auto_t *parsed = NULL;
 		_cleanup_(buf_free) struct buf out = {};
 		char bytes[4] = {'a', (char)(pair >> 8), (char)pair, 'z'};
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kernel/kubelet_mounts: which mounts are the kubelet's, and of which pod. */
+/* Claims about wire/kernel/mounts: which mounts are the kubelet's, and of which pod. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/claim.h"
-#include "wire/kernel/kubelet_mounts.h"
+#include "wire/kernel/mounts.h"
 
 #define ROOT "/var/lib/kubelet"
 #define UID  "0a1b2c3d-0000-4000-8000-00000000000a"

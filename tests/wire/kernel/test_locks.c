@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of /proc/locks.
-#include "wire/kernel/locks.h"
+#include "wire/kernel/proc.h"
 
 #include "lib/claim.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of the tables of sockets in /proc/PID/net.
-#include "wire/kernel/net_table.h"
+#include "wire/kernel/proc.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kernel/proc_signals: masks, signalfds and calls are read from /proc's text, and
+/* Claims about wire/kernel/proc: masks, signalfds and calls are read from /proc's text, and
  * only from the lines that the kernel writes. */
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "lib/claim.h"
-#include "wire/kernel/proc_signals.h"
+#include "wire/kernel/proc.h"
 
 #define STATE "State:\tS (sleeping)\n"
 #define PND   "SigPnd:\t0000000000000001\nShdPnd:\t0000000000004000\n"

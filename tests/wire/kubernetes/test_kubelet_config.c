@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kubernetes/kubelet_config: what a kubelet's configuration says of a node
+/* Claims about wire/kubernetes/kubelet_files: what a kubelet's configuration says of a node
  * shutdown. */
 #include <errno.h>
 #include <string.h>
 
 #include "lib/claim.h"
-#include "wire/kubernetes/kubelet_config.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 #define S INT64_C(1000000000)
 

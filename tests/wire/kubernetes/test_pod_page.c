@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kubernetes/pod_page. */
-#include "wire/kubernetes/pod_page.h"
+/* Claims about wire/kubernetes/pods. */
+#include "wire/kubernetes/pods.h"
 
 #include <errno.h>
 #include <string.h>

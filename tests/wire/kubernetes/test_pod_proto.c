@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kubernetes/pod_proto: a pod in protobuf is read as the same pod in JSON is, and
+/* Claims about wire/kubernetes/pods: a pod in protobuf is read as the same pod in JSON is, and
  * hostile bytes are passed over. */
-#include "wire/kubernetes/pod_proto.h"
+#include "wire/kubernetes/pods.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "kubelet_pods.pb-c.h"
 #include "lib/claim.h"
 #include "lib/pods/podseen.h"
-#include "wire/kubernetes/pod_rows.h"
+#include "wire/kubernetes/pod.h"
 
 #define PODS "tests/pods"
 
@@ -424,5 +424,5 @@ int main(void)
 		CLAIM("events are read past what is unknown in them", test_events),
 	};
 
-	return cmocka_run_group_tests_name("wire/kubernetes/pod_proto", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/kubernetes/pods", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kubernetes/shutdown_state: the kubelet's own file, and whatever else lies in
+/* Claims about wire/kubernetes/kubelet_files: the kubelet's own file, and whatever else lies in
  * its place. */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "lib/claim.h"
-#include "wire/kubernetes/shutdown_state.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 #define START	    INT64_C(1635760800)
 #define ZERO_ENDED  "\"endTime\":\"0001-01-01T00:00:00Z\"}"
@@ -122,5 +122,5 @@ int main(void)
 		CLAIM("a file has a limit, and so has its nesting", test_bounded),
 	};
 
-	return cmocka_run_group_tests_name("wire/kubernetes/shutdown_state", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/kubernetes/kubelet_files", tests, NULL, NULL);
 }

@@ -7,10 +7,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/recording/fields.h"
 #include "wire/recording/recording.h"
-
-DEFINE_CLEANUP(json_t *, json_decref);
 
 /* Two blank observations are the same bytes, so that memcmp() compares those read into them. */
 static struct obs *new_obs(void)
@@ -376,7 +373,7 @@ static void test_a_parser_agrees(void **state)
 					    "\xe2\x80\xae"};
 
 	for (size_t i = 0; i < LEN(names); i++) {
-		_cleanup_(cleanup_json_decref) json_t *parsed = NULL;
+		json_auto_t *parsed = NULL;
 		_cleanup_(cleanup_free) struct obs *obs = new_obs();
 		_cleanup_(buf_free) struct buf line = {};
 

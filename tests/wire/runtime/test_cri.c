@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 #include "wire/runtime/cri.h"
 
 static void each_method_has_its_path_in_both_versions(void **state)

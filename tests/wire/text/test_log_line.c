@@ -7,8 +7,6 @@
 #include "lib/claim.h"
 #include "wire/text/log_line.h"
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 #define AT "1970-01-01T00:00:01.000000000Z"
 
 static void add(struct buf *out, int level, const char *text, size_t len, bool json, bool prefixed)
@@ -119,7 +117,7 @@ static void test_fields(void **state)
 /* One line of at most LOGLINE_MAX bytes whatever is in it, and JSON that a reader takes. */
 static void check_long(const char *unit, bool json)
 {
-	_cleanup_(cleanup_json_decref) json_t *object = NULL;
+	json_auto_t *object = NULL;
 	_cleanup_(buf_free) struct buf text = {}, out = {};
 	struct logline_field many[64];
 	struct logline line = {.level = 3, .fields = many, .n_fields = LEN(many)};

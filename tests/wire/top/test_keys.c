@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/top/keys: which key a terminal's bytes are. */
-#include "wire/top/keys.h"
+/* Claims about wire/top/screen: which key a terminal's bytes are. */
+#include "wire/top/screen.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 #include "app/live/monitor.h"
 #include "app/log/log.h"
 #include "base/cleanup.h"
-#include "base/time.h"
 #include "core/shutdown/death.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/kubernetes/patch.h"
 #include "wire/kubernetes/pod.h"
@@ -43,8 +43,6 @@ struct taint {
 	char failed[FETCH_TEXT_MAX]; /* why, as logged last; "": it did not */
 };
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 static void look(struct taint *t);
 
 static void answer(struct taint *t, bool failed)
@@ -66,8 +64,7 @@ static void answer(struct taint *t, bool failed)
 
 static void look_again(struct taint *t)
 {
-	sd_event_source_set_time_relative(t->timer, AGAIN_US);
-	sd_event_source_set_enabled(t->timer, SD_EVENT_ONESHOT);
+	timer_after(t->timer, AGAIN_US);
 }
 
 /* The node has it as it was sought. */
@@ -164,7 +161,7 @@ static int patch(struct taint *t, const json_t *node)
 
 static void change(struct taint *t, const struct apiwriter_result *result)
 {
-	_cleanup_(cleanup_json_decref) json_t *json = NULL;
+	json_auto_t *json = NULL;
 	struct podread_error error;
 	struct death_node node;
 	const char *refused = NULL;

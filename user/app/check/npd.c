@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/check/npd.h"
+#include "app/check/check.h"
 #include "base/utf8.h"
 #include "io/proc/self.h"
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a shutdown of this node would meet: logind's limit and locks, the kubelet's groups, the
  * grace periods of pods. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/check/shutdown.h"
+#include "app/check/check.h"
+#include "app/config/shutdown.h"
 #include "app/query/describe.h"
-#include "app/config/groups.h"
-#include "app/config/manage.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/time.h"

@@ -83,11 +83,4 @@ struct audit_record audit_record_of(const struct audit_list *list, const struct 
 int audit_records(const struct options *options, const struct audit_list *list,
 		  char node[static AUDIT_NODE_SIZE], struct audit_record **ret, size_t *ret_n);
 
-/* Whether the reader of the table is a person: not with --no-headers or chosen columns. */
-bool audit_explains(const struct options *options);
-
-/* Looks each second and prints what is new, until SIGINT or SIGTERM (which are blocked) or until
- * the reader leaves. The exit status. */
-int audit_watch(const struct options *options, uint32_t signal);
-
 #endif

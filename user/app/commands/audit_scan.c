@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "app/commands/audit.h"
-#include "app/query/containers.h"
 #include "app/log/say.h"
+#include "app/query/describe.h"
 #include "base/cleanup.h"
 #include "core/cgroup/trust.h"
 #include "core/tree/pairs.h"

@@ -10,17 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/check/npd.h"
-#include "app/check/report.h"
-#include "app/check/shutdown.h"
+#include "app/check/check.h"
 #include "app/commands/commands.h"
-#include "app/query/describe.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"
 #include "app/daemon/checkpoint.h"
 #include "app/live/screen.h"
 #include "app/live/sources.h"
 #include "app/log/say.h"
+#include "app/query/describe.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "app/query/say.h"
 #include "app/commands/commands.h"
 #include "app/commands/follow.h"
 #include "app/config/options.h"

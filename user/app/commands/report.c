@@ -7,24 +7,139 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
-#include "app/commands/report_export.h"
 #include "app/config/options.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "app/query/history.h"
-#include "app/query/when.h"
 #include "base/cleanup.h"
 #include "core/account/account.h"
 #include "io/files/file.h"
+#include "io/otlp/exporter.h"
 #include "io/proc/clock.h"
-#include "io/sinks/journal_reader.h"
-#include "wire/account/json.h"
-#include "wire/account/otlp.h"
-#include "wire/account/read.h"
-#include "wire/account/svg.h"
-#include "wire/account/table.h"
-#include "wire/account/trace_event.h"
+#include "io/sinks/journal.h"
+#include "wire/account/account.h"
 #include "wire/text/journal.h"
+
+/* --- spans to a receiver of OTLP/HTTP --------------------------------------------------------- */
+
+#define HEADERS_VARIABLE "OTEL_EXPORTER_OTLP_HEADERS"
+
+DEFINE_CLEANUP(sd_event *, sd_event_unref);
+DEFINE_CLEANUP(struct fetch *, fetch_free);
+
+struct export
+{
+	struct exporter exporter;
+	const char *endpoint;
+	uint64_t delivered, rejected; /* spans */
+	bool failed;		      /* a line says so */
+};
+
+/* What may be shown of a URL: its query may hold a key. */
+static int shown(const char *url)
+{
+	return (int)strcspn(url, "?#");
+}
+
+static void say_undelivered(struct export *x, const char *why)
+{
+	x->failed = true;
+	say("cannot deliver the spans to %.*s: %s; %" PRIu64 " were delivered before",
+	    shown(x->endpoint), x->endpoint, why, x->delivered);
+}
+
+static int send_request(void *userdata, const char *body, size_t len, size_t spans)
+{
+	struct export *x = userdata;
+	struct otlphttp_answer answer = {};
+	int r = exporter_send(&x->exporter, body, len, spans, &answer);
+
+	if (r < 0) {
+		say_undelivered(x, r == -EINVAL ? "it is not an http or https URL, or names a user"
+						: strerror(-r));
+		return r;
+	}
+	if (answer.verdict != OTLPHTTP_DELIVERED) {
+		say_undelivered(x, answer.text);
+		return -EIO;
+	}
+	x->delivered += spans - answer.rejected;
+	x->rejected += answer.rejected;
+	if (answer.rejected)
+		say("%.*s rejected %" PRIu64 " of %zu spans%s%s", shown(x->endpoint), x->endpoint,
+		    answer.rejected, spans, answer.text[0] ? ": " : "", answer.text);
+	else if (answer.text[0])
+		say("%.*s took the spans, and warns: %s", shown(x->endpoint), x->endpoint,
+		    answer.text);
+	return 0;
+}
+
+/* 0, or the exit status. A secret is never sent in the clear. */
+static int read_headers(struct otlphttp_headers *ret, const char *url)
+{
+	const char *text = getenv(HEADERS_VARIABLE);
+	int r = otlphttp_read_headers(text ? text : "", ret);
+
+	if (r < 0) {
+		say("cannot read " HEADERS_VARIABLE ": %s",
+		    r == -E2BIG ? "it is too long" : "it is not NAME=VALUE[,NAME=VALUE...]");
+		return 1;
+	}
+	if (ret->secret && strncasecmp(url, "https:", 6) != 0) {
+		say("the header Authorization of " HEADERS_VARIABLE " is sent by https alone");
+		return 1;
+	}
+	return 0;
+}
+
+static int open_exporter(sd_event **ret_event, struct fetch **ret_fetch)
+{
+	struct fetch_why lacks;
+	int r = sd_event_new(ret_event);
+
+	if (r < 0) {
+		say("cannot set up the event loop: %s", strerror(-r));
+		return 1;
+	}
+	if (fetch_new(*ret_event, ret_fetch, &lacks) < 0) {
+		say("%s", lacks.text);
+		return 1;
+	}
+	return 0;
+}
+
+/* ca_file: NULL for the system's authorities. Returns the exit status, after a line on stdout of
+ * what was delivered or one on stderr of what was not, and why. */
+static int report_export(const struct account *account, const char *endpoint, const char *ca_file)
+{
+	_cleanup_(cleanup_sd_event_unref) sd_event *event = NULL;
+	_cleanup_(cleanup_fetch_free) struct fetch *fetch = NULL;
+	_cleanup_(buf_free) struct buf url = {};
+	struct otlphttp_headers headers;
+	struct export x;
+	int r;
+
+	otlphttp_add_url(&url, endpoint);
+	if (read_headers(&headers, buf_str(&url)) || open_exporter(&event, &fetch))
+		return 1;
+	x = (struct export){
+		.endpoint = buf_str(&url),
+		.exporter = {.options = {.url = buf_str(&url),
+					 .ca_file = ca_file,
+					 .headers = headers.list},
+			     .event = event,
+			     .fetch = fetch},
+	};
+	r = account_otlp_requests(account, send_request, &x);
+	if (r < 0 && !x.failed)
+		say_undelivered(&x, strerror(-r));
+	if (r < 0)
+		return 1;
+	printf("%" PRIu64 " spans delivered to %.*s\n", x.delivered, shown(x.endpoint), x.endpoint);
+	return x.rejected ? 1 : 0;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
 
 #define ARENA_BYTES  ((size_t)512 << 20)
 #define OUTPUT_BYTES ((size_t)256 << 20)
@@ -51,8 +166,6 @@ static const struct options_help help = {
 		"                                             as spans, to a collector\n",
 };
 
-DEFINE_CLEANUP(struct lines *, lines_free);
-
 struct report {
 	const struct options *options;
 	struct account_query query;
@@ -62,23 +175,17 @@ struct report {
 
 /* --- reading --------------------------------------------------------------------------------- */
 
+static void take_line(void *userdata, const char *line, size_t len)
+{
+	struct report *report = userdata;
+
+	account_read(&report->log, &report->query, line, len, NULL);
+}
+
 static int read_file(struct report *report, const char *path)
 {
-	_cleanup_(cleanup_lines_free) struct lines *lines = NULL;
-	struct lines_line line;
-	int r = lines_open(path, ACCOUNT_LINE_MAX, &lines);
-
-	while (r >= 0 && (r = lines_next(lines, &line)) != 0) {
-		if (r == -EMSGSIZE) {
-			report->log.unreadable++;
-			r = lines_skip(lines);
-		} else if (r > 0) {
-			account_read(&report->log, &report->query, line.at, line.len, NULL);
-		}
-	}
-	if (r < 0)
-		say("cannot read %s: %s", path, strerror(-r));
-	return r < 0;
+	return history_each_line(path, ACCOUNT_LINE_MAX, &report->log.unreadable, take_line,
+				 report);
 }
 
 static void on_entry(void *userdata, const struct journal_entry *entry)
@@ -97,22 +204,12 @@ static void on_entry(void *userdata, const struct journal_entry *entry)
 
 static int choose_journal_boot(struct report *report, long offset)
 {
-	_cleanup_(cleanup_free) char(*boots)[JOURNAL_BOOT_SIZE] = NULL;
-	size_t n = 0, index;
-	int r = journal_list_boots(report->options->journal_directory, &boots, &n);
+	char boot[JOURNAL_BOOT_SIZE];
+	int r = history_journal_boot(report->options, offset, boot);
 
-	if (r < 0) {
-		say("cannot read the journal: %s", journal_strerror(r));
-		return 1;
-	}
-	if (!when_boot_index(offset, n, &index)) {
-		when_no_boot(offset, n, n ? boots[n - 1] : NULL);
-		if (!n)
-			history_say_unrecorded(report->options);
-		return 1;
-	}
-	account_boot(boots[index], strlen(boots[index]), report->boot);
-	return 0;
+	if (r == 0)
+		account_boot(boot, strlen(boot), report->boot);
+	return r;
 }
 
 /* Unless a span of time may have others, too. */
@@ -208,13 +305,6 @@ static int print(const struct report *report, const struct account *account)
 	return 0;
 }
 
-static void say_untrusted(const struct account_log *log)
-{
-	if (log->untrusted)
-		say("%" PRIu64 " entries of the journal are not root's, and were left out",
-		    log->untrusted);
-}
-
 static int say_nothing_found(const struct report *report)
 {
 	const struct account_log *log = &report->log;
@@ -246,7 +336,7 @@ static int run_report(struct report *report)
 		say("cannot build the report: %s", strerror(-r));
 		return 1;
 	}
-	say_untrusted(&report->log);
+	history_say_untrusted(report->log.untrusted);
 	if (account.n == 0)
 		return say_nothing_found(report);
 	if (report->options->endpoint)

@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
-#include "app/query/containers.h"
-#include "app/query/describe.h"
 #include "app/config/options.h"
 #include "app/live/screen.h"
 #include "app/log/say.h"
+#include "app/query/describe.h"
 #include "base/cleanup.h"
 #include "core/cgroup/path.h"
 #include "core/cgroup/trust.h"

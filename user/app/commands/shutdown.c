@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced shutdown: how it is with a shutdown of the node, and one that is begun by hand. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "app/query/say.h"
 #include "app/commands/commands.h"
 #include "app/config/options.h"
 #include "app/config/run_dir.h"

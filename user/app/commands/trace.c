@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* graced trace: stops on this host as they happen. */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "app/commands/commands.h"
 #include "app/config/options.h"

@@ -17,17 +17,18 @@
 #include <string.h>
 
 #include "app/commands/commands.h"
-#include "app/query/pod_input.h"
 #include "app/config/options.h"
 #include "app/live/monitor.h"
-#include "app/live/own.h"
+#include "app/live/place.h"
 #include "app/log/say.h"
+#include "app/query/pod_input.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "core/kubelet/node_failure.h"
 #include "io/files/fd.h"
-#include "io/proc/held.h"
+#include "io/loop/loop.h"
+#include "io/proc/look.h"
 
 #define FRESH_MAX   64 /* more cgroups made between the readings count as containers */
 #define NAMES_SHOWN 3
@@ -503,8 +504,7 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 	struct waiter *w = userdata;
 
 	w->look_due = true;
-	sd_event_source_set_time_relative(source, LOOK_US);
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, LOOK_US);
 }
 
 static int add_timer(struct waiter *w, sd_event_source **ret, uint64_t us,

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/config/groups.h"
 #include "app/config/settings.h"
+#include "app/config/shutdown.h"
 #include "app/config/values.h"
 #include "app/log/say.h"
 #include "base/cleanup.h"

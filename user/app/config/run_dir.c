@@ -2,9 +2,13 @@
 /* Finds the runtime directory and the state directory. */
 #include "app/config/run_dir.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "app/log/say.h"
 
 /* A service manager names several with colons between. */
 static const char *path_in(const char *variable, const char *fallback, const char *name,
@@ -50,4 +54,22 @@ const char *control_socket_path(const char *given, char buffer[static PATH_MAX])
 	if (variable && variable[0] == '/')
 		return variable;
 	return rundir_path(CONTROL_SOCKET_NAME, buffer);
+}
+
+/* --- a daemon that does not answer ------------------------------------------------------------ */
+
+void query_say(const char *command, const char *socket, int error, const struct control_why *why)
+{
+	char buffer[PATH_MAX];
+	const char *path = control_socket_path(socket, buffer);
+
+	if (error == -ENOENT || error == -ECONNREFUSED || error == -ENOTDIR)
+		say("no daemon answers at %s; start graced run, or name its socket with --control.socket",
+		    path);
+	else if (error == -EACCES || error == -EPERM)
+		say("only root may ask the daemon at %s; run graced %s as root", path, command);
+	else if (error == -EREMOTEIO)
+		say("the daemon refuses: %s", why->text);
+	else
+		say("cannot ask the daemon at %s: %s", path, why->text);
 }

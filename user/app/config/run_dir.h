@@ -5,6 +5,8 @@
 
 #include <limits.h>
 
+#include "wire/json/control.h"
+
 /* Unless the service manager made another place for it. */
 #define RUNDIR	 "/run/graced"
 #define STATEDIR "/var/lib/graced"
@@ -23,5 +25,11 @@ const char *statedir_path(const char *name, char buffer[static PATH_MAX]);
 /* Where a client reaches the daemon: given; else GRACED_CONTROL_SOCKET, if that is an absolute
  * path; else where the daemon makes its socket by default. */
 const char *control_socket_path(const char *given, char buffer[static PATH_MAX]);
+
+/* For commands that query the running daemon. */
+
+/* Logs why the daemon did not answer the command, and what to do about it. socket is as it was
+ * given, NULL for the default. */
+void query_say(const char *command, const char *socket, int error, const struct control_why *why);
 
 #endif

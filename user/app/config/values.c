@@ -34,8 +34,9 @@
 #define WANT_GRACE   "{priority: N, gracePeriodSeconds: N} (each priority once, 16 of them at most)"
 #define WANT_SIGNALS "names or numbers of signals"
 
+/* No character of it would upset a terminal. */
 /* No character would upset a terminal. */
-bool value_is_clean(const char *text)
+static bool is_clean(const char *text)
 {
 	size_t left = strlen(text), n;
 	uint32_t code;
@@ -384,8 +385,7 @@ const char *value_names(struct config *c, const char *value, size_t index)
 
 const char *value_node_name(struct config *c, const char *value, size_t index)
 {
-	if (!*value || strlen(value) > NODE_NAME_MAX || !value_is_clean(value) ||
-	    strchr(value, ' '))
+	if (!*value || strlen(value) > NODE_NAME_MAX || !is_clean(value) || strchr(value, ' '))
 		return "a name of 1 to 253 characters";
 	c->options.node_name = value;
 	return NULL;
@@ -472,7 +472,7 @@ const char *value_checkpoint_file(struct config *c, const char *value, size_t in
 {
 	bool none = !value[0] || strcmp(value, "none") == 0;
 
-	if (!none && (value[0] != '/' || !value_is_clean(value)))
+	if (!none && (value[0] != '/' || !is_clean(value)))
 		return "an absolute path, or none";
 	c->checkpoint_file = none ? "none" : value;
 	return NULL;
@@ -730,7 +730,7 @@ static bool is_daemon(const struct config *c)
 static const char *judge_text(const struct setting *s, const struct config *c, const char *value)
 {
 	const char *path = strncmp(value, "unix://", 7) == 0 ? value + 7 : value;
-	bool absolute = value[0] == '/' && value_is_clean(value);
+	bool absolute = value[0] == '/' && is_clean(value);
 
 	switch (s->type) {
 	case SETTING_PATH:
@@ -748,7 +748,7 @@ static const char *judge_text(const struct setting *s, const struct config *c, c
 			return NULL;
 		return "a URL";
 	default:
-		return *value && value_is_clean(value) ? NULL : "a name";
+		return *value && is_clean(value) ? NULL : "a name";
 	}
 }
 

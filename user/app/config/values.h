@@ -9,9 +9,6 @@
 #define VALUE_OUTCOMES \
 	"graceful, terminated, killed, oom-killed, crashed, completed, failed or unknown"
 
-/* No character of it would upset a terminal. */
-bool value_is_clean(const char *text);
-
 /* NULL, or what is wanted instead. */
 /* The minor of a Kubernetes version like 1.30 or v1.30.4+k3s1, of those whose rules are known. */
 const char *value_version(const char *value, unsigned int *ret_minor);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@
 #include "base/cleanup.h"
 #include "io/control/streams.h"
 #include "io/proc/clock.h"
-#include "io/proc/proc.h"
 #include "wire/json/pods.h"
 #include "wire/json/record.h"
 

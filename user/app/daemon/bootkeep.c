@@ -14,9 +14,8 @@
 #include "core/account/account.h"
 #include "core/boot/trail.h"
 #include "io/files/file.h"
-#include "io/files/sync.h"
 #include "io/proc/clock.h"
-#include "io/sinks/journal_reader.h"
+#include "io/sinks/journal.h"
 
 /* A reader of records that never catches up does not keep this boot from being noted. */
 #define HOLD_MAX_NS 60000000000ULL

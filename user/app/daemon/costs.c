@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "app/daemon/daemon.h"
 #include "app/live/feed.h"
@@ -17,6 +16,7 @@
 #include "base/cleanup.h"
 #include "core/load/budget.h"
 #include "core/load/noisy.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
 
@@ -300,12 +300,10 @@ static void sample(struct costs *c, uint64_t now_ns)
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct costs *c = userdata;
-	int r;
 
 	read_programs(c);
 	sample(c, clock_boot_ns());
-	r = sd_event_source_set_time_relative(source, SECOND_US);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, SECOND_US);
 }
 
 int costs_new(struct daemon *daemon, struct costs **ret)

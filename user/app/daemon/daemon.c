@@ -10,18 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/config/groups.h"
-#include "app/config/manage.h"
 #include "app/config/run_dir.h"
+#include "app/config/shutdown.h"
 #include "app/daemon/answers.h"
 #include "app/daemon/pages.h"
 #include "app/daemon/schedule.h"
 #include "app/live/feed.h"
-#include "app/live/scan.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
 #include "base/version.h"
 #include "core/boot/proof.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/json/record.h"
 
@@ -149,15 +148,13 @@ static void notify_status(const struct daemon *d, const char *state)
 static int on_minute(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct daemon *d = userdata;
-	int r;
 
 	tally_look(&d->tally, d->monitor, d->hearings);
 	tally_age(&d->tally);
 	if (d->inhibitor)
 		inhibitor_look(d->inhibitor);
 	notify_status(d, "");
-	r = sd_event_source_set_time_relative(source, MINUTE_US);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, MINUTE_US);
 }
 
 static void feed_saved(void *userdata, const struct obs *obs)

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "core/events/list.h"
 #include "io/api/writer.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/kubernetes/event.h"
 
@@ -81,10 +82,7 @@ static enum api_event result_of(const struct apiwriter_result *result, enum api_
 
 static void plan(struct events *e)
 {
-	uint64_t due_ns = eventlist_due_ns(e->list, clock_boot_ns());
-
-	sd_event_source_set_time(e->series, due_ns / 1000 + 1);
-	sd_event_source_set_enabled(e->series, due_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	timer_at(e->series, eventlist_due_ns(e->list, clock_boot_ns()));
 }
 
 static struct sent take_sent(struct sent *at)
@@ -255,9 +253,7 @@ int events_new(sd_event *event, const struct options *options, struct events **r
 	int r = e ? eventlist_new(&e->list) : -ENOMEM;
 
 	if (r >= 0)
-		r = sd_event_add_time(event, &e->series, CLOCK_BOOTTIME, 0, GRAIN_US, on_series, e);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(e->series, SD_EVENT_OFF);
+		r = timer_new(event, CLOCK_BOOTTIME, GRAIN_US, on_series, e, &e->series);
 	if (r < 0)
 		say("cannot write Events: %s", strerror(-r));
 	else

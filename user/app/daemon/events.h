@@ -14,7 +14,7 @@
 #include "app/config/options.h"
 #include "base/buf.h"
 #include "core/stop/record.h"
-#include "wire/prometheus/api.h"
+#include "wire/prometheus/metrics.h"
 
 struct events;
 

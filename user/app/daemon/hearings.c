@@ -11,6 +11,7 @@
 #include "app/live/monitor.h"
 #include "app/log/log.h"
 #include "core/stop/hearing.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/proc/proc.h"
 
@@ -92,13 +93,11 @@ static void look_at_due(struct hearings *h)
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct hearings *h = userdata;
-	int r;
 
 	engine_each_container(monitor_engine(h->monitor), see, h);
 	hearing_end_round(&h->hearing);
 	look_at_due(h);
-	r = sd_event_source_set_time_relative(source, TICK_US);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, TICK_US);
 }
 
 bool hearings_get(const struct hearings *h, const struct engine_running *running, struct audit *ret)

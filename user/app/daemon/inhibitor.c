@@ -11,14 +11,13 @@
 #include <unistd.h>
 
 #include "app/config/run_dir.h"
-#include "app/daemon/killer.h"
 #include "app/daemon/schedule.h"
 #include "app/daemon/stopper.h"
 #include "app/daemon/volumes.h"
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
 #include "app/live/monitor.h"
-#include "app/live/own.h"
+#include "app/live/place.h"
 #include "app/live/sources.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
@@ -30,7 +29,7 @@
 #include "io/logind/fd_store.h"
 #include "io/logind/logind.h"
 #include "io/proc/clock.h"
-#include "wire/kubernetes/shutdown_state.h"
+#include "wire/kubernetes/kubelet_files.h"
 
 #define STORE "shutdown-lock"
 #define WHO   "graced"

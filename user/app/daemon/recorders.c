@@ -10,7 +10,7 @@
 
 #include "app/log/log.h"
 #include "base/cleanup.h"
-#include "base/trouble.h"
+#include "base/retry.h"
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
 #include "io/sinks/journal.h"

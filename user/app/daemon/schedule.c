@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/config/groups.h"
-#include "app/config/manage.h"
+#include "app/config/shutdown.h"
 #include "app/live/feed.h"
 #include "app/live/monitor.h"
 #include "app/log/log.h"

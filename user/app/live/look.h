@@ -6,6 +6,7 @@
 #include <systemd/sd-event.h>
 
 #include "app/live/feed.h"
+#include "core/model/effect.h"
 #include "io/cgroup/fs.h"
 #include "io/cgroup/hierarchy.h"
 
@@ -18,5 +19,10 @@ struct looks *looks_free(struct looks *looks);
 
 /* Carries out an EFFECT_LOOK: feeds its answers when their turn comes. */
 void looks_add(struct looks *looks, const struct effect *effect);
+
+/* Whether an init is there. */
+
+/* Feeds OBS_PROBE. What holds an init that has exited is logged. */
+void probe_init(struct feed *feed, const struct effect *effect);
 
 #endif

@@ -10,7 +10,6 @@
 #include "app/log/log.h"
 #include "base/map.h"
 #include "core/cgroup/map.h"
-#include "io/proc/clock.h"
 #include "io/sources/logs/logs.h"
 
 /* Look-ups that are made up for at once. */

@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,14 +15,12 @@
 #include "app/live/losses.h"
 #include "app/live/output.h"
 #include "app/live/place.h"
-#include "app/live/probe.h"
-#include "app/live/own.h"
 #include "app/live/relay.h"
 #include "app/live/scan.h"
 #include "app/log/log.h"
 #include "app/log/say.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
-#include "io/proc/proc.h"
 #include "io/proc/self.h"
 
 #define WRITTEN_MAX_MS 100
@@ -84,10 +81,7 @@ static int fail(struct monitor *m, const char *what, int r)
 
 static void arm_wake(struct monitor *m)
 {
-	uint64_t us = m->wake_at_ns / 1000 + (m->wake_at_ns % 1000 != 0);
-
-	sd_event_source_set_time(m->wake, us);
-	sd_event_source_set_enabled(m->wake, m->wake_at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	timer_at(m->wake, m->wake_at_ns);
 }
 
 static void wake_at(struct monitor *m, uint64_t at_ns)
@@ -103,13 +97,11 @@ static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 	struct obs obs;
 
 	if (m->paused) {
-		sd_event_source_set_time_relative(m->wake, PAUSED_US);
-		return sd_event_source_set_enabled(m->wake, SD_EVENT_ONESHOT);
+		return timer_after(m->wake, PAUSED_US);
 	}
 	/* What happened before this moment must be fed before it. */
 	if (!ring_drain(m->ring)) {
-		sd_event_source_set_time_relative(m->wake, WRITTEN_US);
-		return sd_event_source_set_enabled(m->wake, SD_EVENT_ONESHOT);
+		return timer_after(m->wake, WRITTEN_US);
 	}
 	feed_begin(&obs, OBS_TIMER);
 	if (!m->wake_at_ns || m->wake_at_ns > obs.at_ns) {
@@ -138,7 +130,6 @@ static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct monitor *m = userdata;
 	bool seldom;
-	int r;
 
 	steps_note_delay(&m->steps, usec);
 	if (!m->paused) {
@@ -151,8 +142,7 @@ static int on_chores(sd_event_source *source, uint64_t usec, void *userdata)
 		if (seldom)
 			malloc_trim(0);
 	}
-	r = sd_event_source_set_time_relative(source, CHORES_US);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, CHORES_US);
 }
 
 static int on_limit(sd_event_source *source, uint64_t usec, void *userdata)

@@ -12,11 +12,11 @@
 #include "app/config/options.h"
 #include "app/live/feed.h"
 #include "app/live/lookup.h"
-#include "io/loop/steps.h"
 #include "io/cgroup/fs.h"
 #include "io/cgroup/hierarchy.h"
 #include "io/kernel/kernel.h"
 #include "io/kernel/ring.h"
+#include "io/loop/loop.h"
 
 struct monitor;
 

@@ -13,6 +13,7 @@
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/time.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
 
@@ -111,8 +112,7 @@ static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
 
 	if (r <= 0)
 		return 0;
-	r = sd_event_source_set_time_relative(source, LOOK_AGAIN_US);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, LOOK_AGAIN_US);
 }
 
 static int search(struct sources *s)

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "io/proc/args.h"
+#include "io/proc/proc.h"
 
 /* The options of a wrapper come before the command that it runs. */
 #define ARGS_SIZE 1024

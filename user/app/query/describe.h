@@ -8,6 +8,7 @@
 #include "core/names/table.h"
 #include "core/stop/grace.h"
 #include "core/stop/record.h"
+#include "io/cgroup/fs.h"
 
 struct options;
 struct describe;
@@ -47,5 +48,19 @@ void describe_record(struct describe *d, const struct cgpath *path, const struct
 /* How a source fares, as sources_get_state(). */
 void describe_get_state(const struct describe *d, enum meta_source source,
 			struct source_state *ret);
+
+/* Which cgroups of this host are containers. */
+struct container_seen {
+	struct cgpath path;
+	bool nameless; /* who named its cgroup is not trusted: what sources say of it is not about
+			  it */
+};
+
+/*
+ * Whether a directory that is visited is a container, as the engine's own map has it. describe
+ * provides what engines know of cgroups that do not look like one; NULL: nothing does.
+ */
+bool containers_is(const struct options *options, struct describe *describe,
+		   const struct cgfs_dir *dir, struct container_seen *ret);
 
 #endif

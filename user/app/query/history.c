@@ -6,12 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/log/say.h"
-#include "app/query/when.h"
 #include "base/cleanup.h"
+#include "base/duration.h"
+#include "base/rfc3339.h"
+#include "base/time.h"
+#include "core/account/account.h"
 #include "io/files/file.h"
+#include "io/proc/clock.h"
 #include "wire/json/record.h"
 #include "wire/text/journal.h"
 
@@ -33,8 +38,9 @@ static void count_dropped(struct history *h, const struct record *record)
 	h->dropped += record->dropped.records;
 }
 
-static void take_line(struct history *h, const char *line, size_t len)
+static void take_line(void *userdata, const char *line, size_t len)
 {
+	struct history *h = userdata;
 	_cleanup_(arena_free) struct arena arena = {};
 	struct record record;
 	int r = record_read(line, len, RECORDS_STOPS, &arena, &record);
@@ -53,23 +59,29 @@ static void take_line(struct history *h, const char *line, size_t len)
 		h->fn(h->userdata, &record, line, len);
 }
 
-static int read_file(struct history *h, const char *path)
+int history_each_line(const char *path, size_t max, uint64_t *unreadable, history_line_fn fn,
+		      void *userdata)
 {
 	_cleanup_(cleanup_lines_free) struct lines *lines = NULL;
 	struct lines_line line;
-	int r = lines_open(path, RECORD_LINE_MAX, &lines);
+	int r = lines_open(path, max, &lines);
 
 	while (r >= 0 && (r = lines_next(lines, &line)) != 0) {
 		if (r == -EMSGSIZE) {
-			h->unreadable++;
+			++*unreadable;
 			r = lines_skip(lines);
 		} else if (r > 0) {
-			take_line(h, line.at, line.len);
+			fn(userdata, line.at, line.len);
 		}
 	}
 	if (r < 0)
 		say("cannot read %s: %s", path, strerror(-r));
 	return r < 0;
+}
+
+static int read_file(struct history *h, const char *path)
+{
+	return history_each_line(path, RECORD_LINE_MAX, &h->unreadable, take_line, h);
 }
 
 static void on_entry(void *userdata, const struct journal_entry *entry)
@@ -128,24 +140,12 @@ void history_say_unrecorded(const struct options *o)
 	    "nothing shows who sent a signal");
 }
 
-/* 0, or the exit status after what is wrong was logged. */
-static int choose_boot(struct history *h)
+int history_journal_boot(const struct options *o, long offset, char ret[static JOURNAL_BOOT_SIZE])
 {
 	_cleanup_(cleanup_free) char(*boots)[JOURNAL_BOOT_SIZE] = NULL;
-	const char *boot = h->options->boot;
 	size_t n = 0, index;
-	long offset;
-	int r;
+	int r = journal_list_boots(o->journal_directory, &boots, &n);
 
-	if (!boot)
-		return 0;
-	if (!when_parse_boot(boot, &offset)) {
-		for (size_t i = 0, at = 0; boot[i] && at < sizeof(h->boot) - 1; i++)
-			if (boot[i] != '-')
-				h->boot[at++] = boot[i];
-		return 0;
-	}
-	r = journal_list_boots(h->options->journal_directory, &boots, &n);
 	if (r < 0) {
 		say("cannot read the journal: %s", journal_strerror(r));
 		return 1;
@@ -153,10 +153,24 @@ static int choose_boot(struct history *h)
 	if (!when_boot_index(offset, n, &index)) {
 		when_no_boot(offset, n, n ? boots[n - 1] : NULL);
 		if (!n)
-			history_say_unrecorded(h->options);
+			history_say_unrecorded(o);
 		return 1;
 	}
-	strcpy(h->boot, boots[index]);
+	strcpy(ret, boots[index]);
+	return 0;
+}
+
+/* 0, or the exit status after what is wrong was logged. */
+static int choose_boot(struct history *h)
+{
+	const char *boot = h->options->boot;
+	long offset;
+
+	if (boot && when_parse_boot(boot, &offset))
+		return history_journal_boot(h->options, offset, h->boot);
+	for (size_t i = 0, at = 0; boot && boot[i] && at < sizeof(h->boot) - 1; i++)
+		if (boot[i] != '-')
+			h->boot[at++] = boot[i];
 	return 0;
 }
 
@@ -188,11 +202,15 @@ int history_read(struct history *h)
 	return (before && read_file(h, before)) || read_file(h, file);
 }
 
+void history_say_untrusted(uint64_t n)
+{
+	if (n)
+		say("%" PRIu64 " entries of the journal are not root's, and were left out", n);
+}
+
 void history_say_left_out(const struct history *h)
 {
-	if (h->untrusted)
-		say("%" PRIu64 " entries of the journal are not root's, and were left out",
-		    h->untrusted);
+	history_say_untrusted(h->untrusted);
 	if (h->newer)
 		say("%" PRIu64 " %s left out", h->newer,
 		    h->newer == 1 ? "record is of a newer graced, and was"
@@ -227,4 +245,105 @@ int history_take_options(struct history *h)
 		return say_usage(o->command, "--boot wants a number or the id of a boot, not '%s'",
 				 o->boot);
 	return 0;
+}
+
+/* --- times and boots as users name them ------------------------------------------------------- */
+
+static bool parse_local(const char *text, int64_t now_ns, int64_t *ret)
+{
+	static const char *const forms[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d",
+					    "%H:%M:%S", "%H:%M"};
+	time_t now = (time_t)(now_ns / NS_PER_S);
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		struct tm tm;
+		const char *end;
+		time_t at;
+
+		localtime_r(&now, &tm);
+		tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+		tm.tm_isdst = -1;
+		end = strptime(text, forms[i], &tm);
+		at = end && !*end ? mktime(&tm) : -1;
+		if (at < 0 || at > INT64_MAX / NS_PER_S)
+			continue;
+		*ret = (int64_t)at * NS_PER_S;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_word(const char *text, int64_t now_ns, int64_t *ret)
+{
+	time_t now = (time_t)(now_ns / NS_PER_S);
+	bool yesterday = strcmp(text, "yesterday") == 0;
+	struct tm tm;
+
+	if (!yesterday && strcmp(text, "today") != 0)
+		return false;
+	localtime_r(&now, &tm);
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_mday -= yesterday;
+	tm.tm_isdst = -1;
+	*ret = (int64_t)mktime(&tm) * NS_PER_S;
+	return true;
+}
+
+bool when_parse(const char *text, int64_t *ret)
+{
+	int64_t now = (int64_t)clock_wall_ns();
+	uint64_t ago;
+
+	if (duration_parse(text + (*text == '-'), &ago) == 0 && ago <= (uint64_t)now) {
+		*ret = now - (int64_t)ago;
+		return true;
+	}
+	return rfc3339_parse(text, ret) == 0 || parse_word(text, now, ret) ||
+	       parse_local(text, now, ret);
+}
+
+bool when_parse_boot(const char *text, long *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtol(text, &end, 10);
+	return *text && !*end && !errno && strlen(text) < 8;
+}
+
+bool when_is_boot_id(const char *text)
+{
+	char id[ACCOUNT_BOOT_SIZE];
+
+	account_boot(text, strlen(text), id);
+	return strspn(id, "0123456789abcdef") == ACCOUNT_BOOT_SIZE - 1 &&
+	       strspn(text, "0123456789abcdefABCDEF-") == strlen(text) && strlen(text) <= 36;
+}
+
+bool when_boot_index(long offset, size_t n, size_t *ret)
+{
+	if (offset > 0 ? (size_t)offset > n : (size_t)-offset >= n)
+		return false;
+	*ret = offset > 0 ? (size_t)offset - 1 : n - 1 - (size_t)-offset;
+	return true;
+}
+
+static bool is_present(const char *boot)
+{
+	char present[37], id[ACCOUNT_BOOT_SIZE];
+
+	return clock_boot_id(present) == 0 &&
+	       strcmp(account_boot(present, strlen(present), id), boot) == 0;
+}
+
+int when_no_boot(long offset, size_t n, const char *last)
+{
+	if (n == 0)
+		say("there is no boot %ld: there are no records", offset);
+	else if (n == 1)
+		say("there is no boot %ld: the records are of one boot%s", offset,
+		    is_present(last) ? ", the present one" : "");
+	else
+		say("there is no boot %ld: the records are of %zu boots", offset, n);
+	return 1;
 }

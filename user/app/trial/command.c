@@ -23,8 +23,8 @@
 #include "base/utf8.h"
 #include "core/story/story.h"
 #include "io/files/fd.h"
+#include "io/proc/child.h"
 #include "io/proc/clock.h"
-#include "io/proc/launch.h"
 #include "io/sinks/out.h"
 
 #define GRACE_NS     (10 * NS_PER_S)

@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <time.h>
 
-#include "base/backoff.h"
+#include "base/retry.h"
 #include "base/time.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 #include "io/sources/kubelet/access.h"
 
 #define REQUESTS_MAX   256
@@ -21,7 +22,7 @@
 
 struct entry {
 	struct apiwriter *writer;
-	struct entry *prev, *next;
+	TAILQ_ENTRY(entry) link;
 	char key[APIWRITER_KEY_MAX]; /* "": none */
 	char method[8], type[APIWRITER_TYPE_MAX];
 	char *url;
@@ -39,15 +40,15 @@ struct entry {
 struct apiwriter {
 	sd_event *event;
 	struct fetch *fetch;
-	char *url; /* of the server, without a slash at its end */
-	char *ca_file, *server_name, *token_file, *client_file;
+	char *url;			    /* of the server, without a slash at its end */
+	struct source_kubelet_options peer; /* its files and names: copies */
 	size_t requests_max;
 	unsigned int in_flight;
 	uint64_t timeout_ns, retry_first_ns, retry_last_ns;
 	void (*idle)(void *userdata);
 	void *userdata;
 
-	struct entry *first, *last; /* in the order of their next attempt */
+	TAILQ_HEAD(, entry) queue; /* in the order of their next attempt */
 	size_t n, bytes;
 	unsigned int flying;
 	bool idle_due;		/* the last one ended, and idle() was not called yet */
@@ -71,20 +72,6 @@ static void wake(struct apiwriter *w)
 
 /* --- the queue ---------------------------------------------------------------------------------- */
 
-static void link_last(struct apiwriter *w, struct entry *e)
-{
-	e->next = NULL;
-	e->prev = w->last;
-	*(w->last ? &w->last->next : &w->first) = e;
-	w->last = e;
-}
-
-static void unlink_entry(struct apiwriter *w, struct entry *e)
-{
-	*(e->prev ? &e->prev->next : &w->first) = e->next;
-	*(e->next ? &e->next->prev : &w->last) = e->prev;
-}
-
 static struct entry *free_entry(struct entry *e)
 {
 	if (!e)
@@ -100,7 +87,9 @@ static struct entry *free_entry(struct entry *e)
 static struct entry *find_key(const struct apiwriter *w, const char *key, bool flying,
 			      const struct entry *other_than)
 {
-	for (struct entry *e = w->first; e; e = e->next)
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (e != other_than && (e->call != NULL) == flying && key[0] &&
 		    strcmp(e->key, key) == 0)
 			return e;
@@ -121,7 +110,7 @@ static void end(struct entry *e, enum apiwriter_end how, const struct fetch_resu
 		.text = text,
 	};
 
-	unlink_entry(w, e);
+	TAILQ_REMOVE(&w->queue, e, link);
 	w->n--;
 	w->bytes -= e->body_len;
 	if (e->call)
@@ -164,8 +153,8 @@ static void keep(struct entry *e)
 static void retry(struct entry *e, const char *text, uint32_t retry_s)
 {
 	back_off(e->writer, text, retry_s);
-	unlink_entry(e->writer, e);
-	link_last(e->writer, e);
+	TAILQ_REMOVE(&e->writer->queue, e, link);
+	TAILQ_INSERT_TAIL(&e->writer->queue, e, link);
 	keep(e);
 }
 
@@ -199,7 +188,8 @@ static void on_answer(void *userdata, const struct fetch_result *answer)
 
 /* --- attempts ----------------------------------------------------------------------------------- */
 
-static int start(struct entry *e, const struct source_kubelet_secrets *secrets)
+/* 0, or the failure is noted. */
+static int attempt(struct entry *e)
 {
 	struct apiwriter *w = e->writer;
 	const char *headers[] = {"Accept: application/json", "Expect:", NULL, NULL};
@@ -210,40 +200,19 @@ static int start(struct entry *e, const struct source_kubelet_secrets *secrets)
 		.body = e->body,
 		.body_len = e->body_len,
 		.headers = headers,
-		.ca_file = w->ca_file,
-		.server_name = w->server_name,
-		.client_pem = secrets->client,
-		.token = secrets->token,
 		.max_bytes = APIWRITER_REPLY_MAX,
 		.timeout_ns = w->timeout_ns,
 		.done = on_answer,
 		.userdata = e,
 	};
+	struct source_kubelet_why why;
+	int r;
 
 	snprintf(type, sizeof(type), "Content-Type: %s", e->type);
 	if (e->body)
 		headers[2] = type;
-	return fetch_start(w->fetch, &request, &e->call);
-}
-
-/* 0, or the failure is noted. */
-static int attempt(struct entry *e)
-{
-	struct apiwriter *w = e->writer;
-	struct source_kubelet_secrets secrets;
-	struct source_kubelet_why why;
-	int r = source_kubelet_secrets_read(w->token_file, w->client_file, &secrets, &why);
-
-	source_kubelet_secrets_expiry(&secrets, &w->state.credential);
-	if (r >= 0 && w->ca_file)
-		r = source_kubelet_file("CA", w->ca_file, &why);
-	if (r >= 0) {
-		r = start(e, &secrets);
-		if (r < 0)
-			snprintf(why.text, sizeof(why.text), "cannot begin a request: %s",
-				 strerror(-r));
-	}
-	source_kubelet_secrets_done(&secrets);
+	r = source_kubelet_send(&w->peer, w->fetch, &request, "cannot begin a request", &e->call,
+				&w->state.credential, &why);
 	if (r < 0) {
 		retry(e, why.text, 0);
 		return r;
@@ -256,7 +225,9 @@ static int attempt(struct entry *e)
 /* The first that waits and may be attempted. */
 static struct entry *next_to_attempt(const struct apiwriter *w)
 {
-	for (struct entry *e = w->first; e; e = e->next)
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (!e->call && !find_key(w, e->key, true, e))
 			return e;
 	return NULL;
@@ -276,7 +247,9 @@ static void attempt_all(struct apiwriter *w)
 
 static struct entry *find_expired(const struct apiwriter *w)
 {
-	for (struct entry *e = w->first; e; e = e->next)
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (e->deadline_ns && e->deadline_ns <= now_ns(w))
 			return e;
 	return NULL;
@@ -298,9 +271,10 @@ static void expire(struct apiwriter *w)
 /* 0: only an answer, or a new request, changes anything. */
 static uint64_t next_ns(const struct apiwriter *w)
 {
+	const struct entry *e;
 	uint64_t soonest_ns = w->state.retry_ns > now_ns(w) ? w->state.retry_ns : 0;
 
-	for (const struct entry *e = w->first; e; e = e->next)
+	TAILQ_FOREACH(e, &w->queue, link)
 		if (e->deadline_ns && (!soonest_ns || e->deadline_ns < soonest_ns))
 			soonest_ns = e->deadline_ns;
 	return soonest_ns;
@@ -308,11 +282,7 @@ static uint64_t next_ns(const struct apiwriter *w)
 
 static void plan(struct apiwriter *w)
 {
-	uint64_t at_ns = w->n ? next_ns(w) : 0;
-
-	/* Up, as a timer that comes too early would find nothing to do. */
-	sd_event_source_set_time(w->timer, at_ns / 1000 + (at_ns % 1000 != 0));
-	sd_event_source_set_enabled(w->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	timer_at(w->timer, w->n ? next_ns(w) : 0);
 }
 
 static int on_work(sd_event_source *source, void *userdata)
@@ -407,7 +377,7 @@ int apiwriter_add(struct apiwriter *w, const struct apiwriter_request *request)
 	r = new_entry(w, request, &e);
 	if (r < 0)
 		return r;
-	link_last(w, e);
+	TAILQ_INSERT_TAIL(&w->queue, e, link);
 	w->n++;
 	w->bytes += e->body_len;
 	w->state.counts.added++;
@@ -428,24 +398,12 @@ void apiwriter_get_state(const struct apiwriter *w, struct apiwriter_state *ret)
 	ret->requests = w->n;
 }
 
-static int copy(const char *text, char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
-}
-
 static int take_peer(struct apiwriter *w, const struct source_kubelet_options *peer)
 {
 	size_t len = strlen(peer->url);
 
-	if (copy(peer->url, &w->url) < 0 || copy(peer->ca_file, &w->ca_file) < 0 ||
-	    copy(peer->server_name, &w->server_name) < 0 ||
-	    copy(peer->token_file, &w->token_file) < 0 ||
-	    copy(peer->client_file, &w->client_file) < 0)
-		return -ENOMEM;
-	if (w->url[len - 1] == '/')
-		w->url[len - 1] = '\0';
-	return 0;
+	w->url = strndup(peer->url, len - (peer->url[len - 1] == '/'));
+	return w->url ? source_kubelet_copy(peer, &w->peer) : -ENOMEM;
 }
 
 static void take_options(struct apiwriter *w, const struct apiwriter_options *options)
@@ -461,12 +419,9 @@ static void take_options(struct apiwriter *w, const struct apiwriter_options *op
 
 static int join_loop(struct apiwriter *w)
 {
-	int r = sd_event_add_time(w->event, &w->timer, CLOCK_BOOTTIME, 0, 1000, on_timer, w);
+	int r = timer_new(w->event, CLOCK_BOOTTIME, 1000, on_timer, w, &w->timer);
 
-	if (r < 0)
-		return r;
-	sd_event_source_set_enabled(w->timer, SD_EVENT_OFF);
-	return defer_open(&w->work, w->event, on_work, w);
+	return r < 0 ? r : defer_open(&w->work, w->event, on_work, w);
 }
 
 int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_options *options,
@@ -480,6 +435,7 @@ int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_o
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
+	TAILQ_INIT(&w->queue);
 	w->event = sd_event_ref(event);
 	w->fetch = fetch;
 	take_options(w, options);
@@ -494,20 +450,19 @@ int apiwriter_new(sd_event *event, struct fetch *fetch, const struct apiwriter_o
 
 struct apiwriter *apiwriter_free(struct apiwriter *w)
 {
+	struct entry *e;
+
 	if (!w)
 		return NULL;
-	for (struct entry *e = w->first, *next; e; e = next) {
-		next = e->next;
+	while ((e = TAILQ_FIRST(&w->queue))) {
+		TAILQ_REMOVE(&w->queue, e, link);
 		free_entry(e);
 	}
 	sd_event_source_disable_unref(w->timer);
 	defer_close(&w->work);
 	sd_event_unref(w->event);
 	free(w->url);
-	free(w->ca_file);
-	free(w->server_name);
-	free(w->token_file);
-	free(w->client_file);
+	source_kubelet_drop(&w->peer);
 	free(w);
 	return NULL;
 }

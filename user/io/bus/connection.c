@@ -4,15 +4,18 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 
-#include "base/backoff.h"
+#include "base/retry.h"
 #include "io/files/fd.h"
+#include "io/loop/loop.h"
 
-#define GRAIN_US 1000
+#define GRAIN_US       1000
+#define PRIVATE_SOCKET "/run/systemd/private"
 
 const char *busconn_path(const char *address)
 {
@@ -35,11 +38,8 @@ static void close_bus(struct busconn *c)
 int busconn_init(struct busconn *c, sd_event *event, sd_event_time_handler_t on_wake,
 		 void *userdata)
 {
-	int r;
-
 	c->event = sd_event_ref(event);
-	r = sd_event_add_time(event, &c->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_wake, userdata);
-	return r < 0 ? r : sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
+	return timer_new(event, CLOCK_BOOTTIME, GRAIN_US, on_wake, userdata, &c->timer);
 }
 
 void busconn_done(struct busconn *c)
@@ -47,12 +47,24 @@ void busconn_done(struct busconn *c)
 	close_bus(c);
 	c->timer = sd_event_source_disable_unref(c->timer);
 	c->event = sd_event_unref(c->event);
+	free(c->address);
+}
+
+int busconn_set_address(struct busconn *c, const char *address)
+{
+	const char *path = address ? busconn_path(address) : NULL;
+
+	if (!address)
+		return 0;
+	if (!path)
+		return -EINVAL;
+	c->address = strdup(path);
+	return c->address ? 0 : -ENOMEM;
 }
 
 void busconn_wake(struct busconn *c, uint64_t at_ns)
 {
-	sd_event_source_set_time(c->timer, at_ns / 1000 + 1);
-	sd_event_source_set_enabled(c->timer, at_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	timer_at(c->timer, at_ns);
 }
 
 /* Only root answers for the system (or who runs this, for one of their own). */
@@ -111,11 +123,28 @@ int busconn_connect(struct busconn *c, const char *path, bool is_bus, uint64_t n
 {
 	int fd = -1, r = open_socket(path, &fd);
 
+	c->path = path;
 	c->is_bus = is_bus;
 	c->off = r == -ENOENT;
 	c->began_ns = now_ns;
 	c->retry_ns = 0;
 	return r < 0 ? r : begin(c, fd);
+}
+
+static int connect_to(struct busconn *c, const char *path, uint64_t now_ns)
+{
+	return busconn_connect(c, path, strcmp(strrchr(path, '/'), "/private") != 0, now_ns);
+}
+
+int busconn_connect_systemd(struct busconn *c, uint64_t now_ns)
+{
+	int r = -ENOENT;
+
+	if (c->address)
+		return connect_to(c, c->address, now_ns);
+	if (geteuid() == 0)
+		r = connect_to(c, PRIVATE_SOCKET, now_ns);
+	return r == -ENOENT ? connect_to(c, BUSCONN_SYSTEM_BUS, now_ns) : r;
 }
 
 void busconn_lose(struct busconn *c, uint64_t now_ns)
@@ -167,10 +196,91 @@ int busconn_new_call(struct busconn *c, const struct busconn_method *method, sd_
 	return 0;
 }
 
+bool busconn_is_sent_by(const struct busconn *c, sd_bus_message *m, const char *owner)
+{
+	const char *sender = sd_bus_message_get_sender(m);
+
+	return !c->is_bus || (sender && owner && strcmp(sender, owner) == 0);
+}
+
 int busconn_send(struct busconn *c, sd_bus_message *m, sd_bus_slot **ret,
 		 sd_bus_message_handler_t handler, void *userdata)
 {
 	int r = sd_bus_call_async(c->bus, ret, m, handler, userdata, UINT64_MAX);
 
 	return r < 0 ? r : 0;
+}
+
+int busconn_call(struct busconn *c, const struct busconn_method *method, sd_bus_slot **ret,
+		 sd_bus_message_handler_t handler, void *userdata)
+{
+	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
+	int r = busconn_new_call(c, method, &m);
+
+	return r < 0 ? r : busconn_send(c, m, ret, handler, userdata);
+}
+
+/* --- properties --------------------------------------------------------------------------------- */
+
+/* systemd 252 has 330 for a service. */
+#define PROPERTIES_MAX 2048
+
+struct reading {
+	const struct busconn_property *rows;
+	size_t n;
+	void *object;
+	uint32_t known;
+};
+
+/* A property of another type than it should be is skipped. */
+static int read_value(sd_bus_message *m, const struct busconn_property *p, struct reading *reading)
+{
+	const char *type = NULL;
+	int r = sd_bus_message_peek_type(m, NULL, &type);
+
+	if (r <= 0)
+		return r < 0 ? r : -EBADMSG;
+	if (!type || strcmp(type, p->type) != 0)
+		return sd_bus_message_skip(m, "v");
+	r = sd_bus_message_read(m, "v", p->type, (char *)reading->object + p->offset);
+	if (r > 0)
+		reading->known |= p->bit;
+	return r;
+}
+
+static int read_entry(sd_bus_message *m, struct reading *reading)
+{
+	const char *name;
+	size_t i = 0;
+	int r = sd_bus_message_read(m, "s", &name);
+
+	while (r > 0 && i < reading->n && strcmp(reading->rows[i].name, name) != 0)
+		i++;
+	if (r > 0)
+		r = i < reading->n ? read_value(m, &reading->rows[i], reading)
+				   : sd_bus_message_skip(m, "v");
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+int busconn_read_properties(sd_bus_message *m, const struct busconn_property *rows, size_t n,
+			    void *object, uint32_t *ret_known)
+{
+	struct reading reading = {.rows = rows, .n = n, .object = object};
+	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+	if (r == 0)
+		return -EBADMSG;
+	for (unsigned int i = 0; r >= 0; i++) {
+		r = sd_bus_message_enter_container(m, 'e', "sv");
+		if (r == 0)
+			break;
+		if (r > 0)
+			r = i < PROPERTIES_MAX ? read_entry(m, &reading) : -EBADMSG;
+	}
+	if (r >= 0)
+		r = sd_bus_message_exit_container(m);
+	if (r < 0)
+		return r;
+	*ret_known = reading.known;
+	return 0;
 }

@@ -18,6 +18,12 @@
 
 #define BUSCONN_SYSTEM_BUS "/run/dbus/system_bus_socket"
 
+/* systemd, on its own socket as on a bus. */
+#define SYSTEMD_NAME	"org.freedesktop.systemd1"
+#define SYSTEMD_OBJECT	"/org/freedesktop/systemd1"
+#define SYSTEMD_MANAGER SYSTEMD_NAME ".Manager"
+#define BUS_PROPERTIES	"org.freedesktop.DBus.Properties"
+
 /* Bounds of the wait between attempts. */
 #define BUSCONN_WAIT_MIN_NS 100000000ull
 #define BUSCONN_WAIT_MAX_NS 30000000000ull
@@ -35,6 +41,8 @@ DEFINE_CLEANUP(sd_bus_message *, sd_bus_message_unref);
 struct busconn {
 	sd_event *event;
 	sd_event_source *timer; /* busconn_wake() */
+	char *address;		/* the socket's path; NULL: not set */
+	const char *path;	/* that was tried last; NULL: none was */
 	sd_bus *bus;		/* NULL: not connected */
 	bool is_bus;		/* a bus's daemon is the peer; false: systemd's own socket */
 	bool off;		/* there was no socket */
@@ -69,6 +77,9 @@ int busconn_init(struct busconn *c, sd_event *event, sd_event_time_handler_t on_
 		 void *userdata);
 void busconn_done(struct busconn *c);
 
+/* A copy of busconn_path(); NULL: none. -EINVAL, -ENOMEM. */
+int busconn_set_address(struct busconn *c, const char *address);
+
 /* Calls on_wake at that time, once; 0: never. */
 void busconn_wake(struct busconn *c, uint64_t at_ns);
 
@@ -77,6 +88,11 @@ void busconn_wake(struct busconn *c, uint64_t at_ns);
  * this one) listens there, -ENAMETOOLONG, else -errno: then busconn_lose() is to follow.
  */
 int busconn_connect(struct busconn *c, const char *path, bool is_bus, uint64_t now_ns);
+
+/* The same to systemd: at the address, where a socket called "private" is systemd's own and any
+ * other a bus; without one at /run/systemd/private for root, where there is one, else by the system
+ * bus. */
+int busconn_connect_systemd(struct busconn *c, uint64_t now_ns);
 
 /* Closes the connection and plans the next attempt: soon for one that has answered for long. */
 void busconn_lose(struct busconn *c, uint64_t now_ns);
@@ -93,8 +109,27 @@ int busconn_match(struct busconn *c, const struct busconn_match *matches, size_t
 /* A call with the method's arguments, which starts no service; the caller unrefs *ret. -errno. */
 int busconn_new_call(struct busconn *c, const struct busconn_method *method, sd_bus_message **ret);
 
+/* Whether the message is of that owner of a name; single peers are who they are. */
+bool busconn_is_sent_by(const struct busconn *c, sd_bus_message *m, const char *owner);
+
 /* Sends it. sd-bus waits for the answer for ever: owners have deadlines of their own. -errno. */
 int busconn_send(struct busconn *c, sd_bus_message *m, sd_bus_slot **ret,
 		 sd_bus_message_handler_t handler, void *userdata);
+
+/* Both in one. */
+int busconn_call(struct busconn *c, const struct busconn_method *method, sd_bus_slot **ret,
+		 sd_bus_message_handler_t handler, void *userdata);
+
+/* A property that is read into a member of an object. */
+struct busconn_property {
+	const char *name, *type; /* a basic one */
+	size_t offset;
+	uint32_t bit; /* of what is known then */
+};
+
+/* Reads "a{sv}" by the rows, into an object of which nothing counts on failure; strings belong to
+ * the message. -EBADMSG, -errno. */
+int busconn_read_properties(sd_bus_message *m, const struct busconn_property *rows, size_t n,
+			    void *object, uint32_t *ret_known);
 
 #endif

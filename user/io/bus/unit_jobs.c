@@ -6,15 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
-
-#define NAME	       "org.freedesktop.systemd1"
-#define OBJECT	       "/org/freedesktop/systemd1"
-#define MANAGER	       NAME ".Manager"
-#define PRIVATE_SOCKET "/run/systemd/private"
 
 enum task { TASK_NONE, TASK_STOP, TASK_START };
 
@@ -29,7 +23,6 @@ struct job {
 struct unitjobs {
 	struct unitjobs_sink sink;
 	struct busconn conn;
-	char *address; /* NULL: where it is by default */
 	uint64_t limit_ns;
 
 	enum task task;
@@ -182,16 +175,14 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 
 static void request_job(struct unitjobs *j, const char *member, const char *name)
 {
-	const struct busconn_method method = {NAME, OBJECT, MANAGER, member, {name, "replace"}};
-	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
+	const struct busconn_method method = {
+		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, member, {name, "replace"}};
 	struct job *job = &j->list[j->n];
 	int r;
 
 	*job = (struct job){.jobs = j};
 	strcpy(job->name, name);
-	r = busconn_new_call(&j->conn, &method, &m);
-	if (r >= 0)
-		r = busconn_send(&j->conn, m, &job->call, on_job, job);
+	r = busconn_call(&j->conn, &method, &job->call, on_job, job);
 	if (r < 0)
 		note_error(j, name, strerror(-r));
 	else
@@ -212,12 +203,11 @@ static void end_job(struct unitjobs *j, struct job *job, const char *result)
 static int on_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
 	struct unitjobs *j = userdata;
-	const char *object, *unit, *result, *sender = sd_bus_message_get_sender(m);
+	const char *object, *unit, *result;
 	uint32_t id;
 
-	if (j->conn.is_bus && (!sender || !j->owner || strcmp(sender, j->owner) != 0))
-		return 0;
-	if (sd_bus_message_read(m, "uoss", &id, &object, &unit, &result) <= 0)
+	if (!busconn_is_sent_by(&j->conn, m, j->owner) ||
+	    sd_bus_message_read(m, "uoss", &id, &object, &unit, &result) <= 0)
 		return 0;
 	for (size_t i = 0; i < j->n; i++)
 		if (j->list[i].object && strcmp(j->list[i].object, object) == 0)
@@ -281,7 +271,8 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 
 static int request_units(struct unitjobs *j)
 {
-	static const struct busconn_method list = {NAME, OBJECT, MANAGER, "ListUnitsByNames", {}};
+	static const struct busconn_method list = {
+		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, "ListUnitsByNames", {}};
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
 	char *names[UNITJOBS_MAX + 1] = {};
 	int r = busconn_new_call(&j->conn, &list, &m);
@@ -314,39 +305,20 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static int connect_to(struct unitjobs *j, const char *path)
-{
-	bool is_bus = strcmp(strrchr(path, '/'), "/private") != 0;
-
-	return busconn_connect(&j->conn, path, is_bus, clock_boot_ns());
-}
-
-static int connect_any(struct unitjobs *j)
-{
-	int r = -ENOENT;
-
-	if (j->address)
-		return connect_to(j, j->address);
-	if (geteuid() == 0)
-		r = connect_to(j, PRIVATE_SOCKET);
-	return r == -ENOENT ? connect_to(j, BUSCONN_SYSTEM_BUS) : r;
-}
-
 /* Jobs are followed by signals, which a bus passes on to those that have asked for them. */
 static int greet(struct unitjobs *j)
 {
 	static const struct busconn_match matches[] = {
 		{BUSCONN_DISCONNECTED, on_disconnected, false},
-		{"type='signal',path='" OBJECT "',interface='" MANAGER "',member='JobRemoved'",
+		{"type='signal',path='" SYSTEMD_OBJECT "',interface='" SYSTEMD_MANAGER
+		 "',member='JobRemoved'",
 		 on_removed, false},
 	};
-	static const struct busconn_method subscribe = {NAME, OBJECT, MANAGER, "Subscribe", {}};
-	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
+	static const struct busconn_method subscribe = {
+		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, "Subscribe", {}};
 	int r = busconn_match(&j->conn, matches, sizeof(matches) / sizeof(matches[0]), j);
 
-	if (r >= 0)
-		r = busconn_new_call(&j->conn, &subscribe, &m);
-	return r < 0 ? r : busconn_send(&j->conn, m, NULL, NULL, NULL);
+	return r < 0 ? r : busconn_call(&j->conn, &subscribe, NULL, NULL, NULL);
 }
 
 /* False: it has failed already. */
@@ -358,7 +330,7 @@ static bool begin_task(struct unitjobs *j, enum task task)
 	j->task = task;
 	j->error[0] = 0;
 	busconn_wake(&j->conn, clock_boot_ns() + j->limit_ns);
-	r = connect_any(j);
+	r = busconn_connect_systemd(&j->conn, clock_boot_ns());
 	if (r >= 0)
 		r = greet(j);
 	if (r >= 0)
@@ -401,18 +373,6 @@ void unitjobs_start(struct unitjobs *j)
 	end_if_done(j);
 }
 
-static int set_address(struct unitjobs *j, const char *address)
-{
-	const char *path = address ? busconn_path(address) : NULL;
-
-	if (!address)
-		return 0;
-	if (!path)
-		return -EINVAL;
-	j->address = strdup(path);
-	return j->address ? 0 : -ENOMEM;
-}
-
 int unitjobs_new(sd_event *event, const struct unitjobs_options *options,
 		 const struct unitjobs_sink *sink, struct unitjobs **ret)
 {
@@ -425,7 +385,7 @@ int unitjobs_new(sd_event *event, const struct unitjobs_options *options,
 	j->limit_ns = options && options->limit_ns ? options->limit_ns : UNITJOBS_LIMIT_NS;
 	r = busconn_init(&j->conn, event, on_limit, j);
 	if (r >= 0)
-		r = set_address(j, options ? options->bus_address : NULL);
+		r = busconn_set_address(&j->conn, options ? options->bus_address : NULL);
 	if (r < 0) {
 		unitjobs_free(j);
 		return r;
@@ -440,7 +400,6 @@ struct unitjobs *unitjobs_free(struct unitjobs *j)
 		return NULL;
 	drop_task(j);
 	busconn_done(&j->conn);
-	free(j->address);
 	free(j);
 	return NULL;
 }

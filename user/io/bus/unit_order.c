@@ -10,12 +10,7 @@
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
 
-#define NAME	       "org.freedesktop.systemd1"
-#define OBJECT	       "/org/freedesktop/systemd1"
-#define MANAGER	       NAME ".Manager"
-#define UNIT	       NAME ".Unit"
-#define PROPERTIES     "org.freedesktop.DBus.Properties"
-#define PRIVATE_SOCKET "/run/systemd/private"
+#define UNIT SYSTEMD_NAME ".Unit"
 
 struct unitorder {
 	struct busconn conn;
@@ -104,7 +99,8 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 
 static int query_units(struct unitorder *u)
 {
-	static const struct busconn_method list = {NAME, OBJECT, MANAGER, "ListUnitsByNames", {}};
+	static const struct busconn_method list = {
+		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, "ListUnitsByNames", {}};
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
 	char *names[PROOF_UNITS_MAX + 1] = {};
 	int r = busconn_new_call(&u->conn, &list, &m);
@@ -174,11 +170,9 @@ static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_er
 
 static int query_properties(struct unitorder *u, const char *object)
 {
-	const struct busconn_method get = {NAME, object, PROPERTIES, "GetAll", {UNIT}};
-	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
-	int r = busconn_new_call(&u->conn, &get, &m);
+	const struct busconn_method get = {SYSTEMD_NAME, object, BUS_PROPERTIES, "GetAll", {UNIT}};
 
-	return r < 0 ? r : busconn_send(&u->conn, m, &u->call, on_properties, u);
+	return busconn_call(&u->conn, &get, &u->call, on_properties, u);
 }
 
 static int on_own(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
@@ -195,7 +189,8 @@ static int on_own(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 
 static int query_own(struct unitorder *u)
 {
-	static const struct busconn_method get = {NAME, OBJECT, MANAGER, "GetUnitByPID", {}};
+	static const struct busconn_method get = {
+		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, "GetUnitByPID", {}};
 	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
 	int r = busconn_new_call(&u->conn, &get, &m);
 
@@ -218,32 +213,15 @@ static int on_limit(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static int connect_to(struct unitorder *u, const char *path)
-{
-	bool is_bus = strcmp(strrchr(path, '/'), "/private") != 0;
-
-	return busconn_connect(&u->conn, path, is_bus, clock_boot_ns());
-}
-
-static int connect_any(struct unitorder *u, const char *address)
-{
-	const char *path = address ? busconn_path(address) : NULL;
-	int r = -ENOENT;
-
-	if (address)
-		return path ? connect_to(u, path) : -EINVAL;
-	if (geteuid() == 0)
-		r = connect_to(u, PRIVATE_SOCKET);
-	return r == -ENOENT ? connect_to(u, BUSCONN_SYSTEM_BUS) : r;
-}
-
 static int begin(struct unitorder *u, sd_event *event, const char *address)
 {
 	static const struct busconn_match match = {BUSCONN_DISCONNECTED, on_disconnected, false};
 	int r = busconn_init(&u->conn, event, on_limit, u);
 
 	if (r >= 0)
-		r = connect_any(u, address);
+		r = busconn_set_address(&u->conn, address);
+	if (r >= 0)
+		r = busconn_connect_systemd(&u->conn, clock_boot_ns());
 	if (r >= 0)
 		r = busconn_match(&u->conn, &match, 1, u);
 	if (r >= 0)

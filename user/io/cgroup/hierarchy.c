@@ -13,7 +13,7 @@
 #include "io/cgroup/fs.h"
 #include "io/files/fd.h"
 #include "io/proc/proc.h"
-#include "wire/kernel/mountinfo.h"
+#include "wire/kernel/mounts.h"
 
 #define TEXT_MAX (4u << 20)
 
@@ -72,7 +72,9 @@ static bool lists(const char *controllers, const char *name)
 	return false;
 }
 
-uint32_t hierarchy_parse_id(const char *proc_cgroups, const char *controller)
+/* Looks a controller up in the text of /proc/cgroups: its hierarchy's id, 0 for the unified one or
+ * when it is not listed. */
+static uint32_t parse_id(const char *proc_cgroups, const char *controller)
 {
 	size_t len = strlen(controller);
 
@@ -128,8 +130,8 @@ static int take(const struct search *s, const char *proc_cgroups, const char *co
 	h.unified = !controller;
 	snprintf(h.name, sizeof(h.name), "%s", controller ? controller : "unified");
 	memcpy(h.mount, mount.point, sizeof(h.mount));
-	h.id = controller ? hierarchy_parse_id(proc_cgroups, controller) : 0;
-	h.memory_ids = hierarchy_parse_id(proc_cgroups, "memory") == h.id;
+	h.id = controller ? parse_id(proc_cgroups, controller) : 0;
+	h.memory_ids = parse_id(proc_cgroups, "memory") == h.id;
 	*ret = h;
 	return 0;
 }

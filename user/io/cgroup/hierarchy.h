@@ -31,10 +31,6 @@ struct hierarchy_mount {
 /* Parses a line (without its newline). False: not a mounted cgroup hierarchy, or not a line. */
 bool hierarchy_parse_mount(const char *line, size_t len, struct hierarchy_mount *ret);
 
-/* Looks a controller up in the text of /proc/cgroups: its hierarchy's id, 0 for the unified one or
- * when it is not listed. */
-uint32_t hierarchy_parse_id(const char *proc_cgroups, const char *controller);
-
 /*
  * Decides by the text of /proc/self/mountinfo and /proc/cgroups. name is "unified", a v1 controller
  * or NULL for the default choice. is_root returns whether a mount point shows a hierarchy from its

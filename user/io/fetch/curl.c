@@ -10,12 +10,13 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "io/files/library.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 
 /* Connections kept, most of them for the next request. */
 #define KEPT_MAX 16L
@@ -23,7 +24,7 @@
 /* A socket that libcurl waits for. */
 struct curl_watch {
 	struct curl *curl;
-	struct curl_watch *prev, *next;
+	LIST_ENTRY(curl_watch) link;
 	int fd;
 	bool again; /* to be acted on without waiting */
 	sd_event_source *io;
@@ -74,11 +75,12 @@ static void act(struct curl *curl, curl_socket_t fd, int what)
 static void act_on(struct curl *curl, int fd, int what)
 {
 	uint64_t before = curl->progress;
+	struct curl_watch *socket;
 
 	act(curl, fd, what);
 	if (curl->progress == before)
 		return;
-	for (struct curl_watch *socket = curl->watches; socket; socket = socket->next)
+	LIST_FOREACH(socket, &curl->watches, link)
 		if (socket->fd == fd || fd == CURL_SOCKET_TIMEOUT)
 			socket->again = true;
 	defer_enable(&curl->again);
@@ -87,10 +89,11 @@ static void act_on(struct curl *curl, int fd, int what)
 static int on_again(sd_event_source *source, void *userdata)
 {
 	struct curl *curl = userdata;
-	struct curl_watch *socket = curl->watches;
+	struct curl_watch *socket;
 
-	while (socket && !socket->again)
-		socket = socket->next;
+	LIST_FOREACH(socket, &curl->watches, link)
+		if (socket->again)
+			break;
 	if (!socket)
 		return 0;
 	defer_enable(&curl->again);
@@ -115,9 +118,7 @@ static void forget(struct curl_watch *socket)
 {
 	if (!socket)
 		return;
-	*(socket->prev ? &socket->prev->next : &socket->curl->watches) = socket->next;
-	if (socket->next)
-		socket->next->prev = socket->prev;
+	LIST_REMOVE(socket, link);
 	sd_event_source_disable_unref(socket->io);
 	free(socket);
 }
@@ -128,14 +129,12 @@ static int watch(struct curl *curl, curl_socket_t fd, uint32_t events)
 
 	if (!socket)
 		return -1;
-	*socket = (struct curl_watch){.curl = curl, .fd = fd, .next = curl->watches};
+	*socket = (struct curl_watch){.curl = curl, .fd = fd};
 	if (sd_event_add_io(curl->event, &socket->io, fd, events, on_io, socket) < 0) {
 		free(socket);
 		return -1;
 	}
-	if (socket->next)
-		socket->next->prev = socket;
-	curl->watches = socket;
+	LIST_INSERT_HEAD(&curl->watches, socket, link);
 	curl->multi_assign(curl->multi, fd, socket);
 	return 0;
 }
@@ -202,8 +201,8 @@ static void close_loop(struct curl *curl)
 	if (curl->multi)
 		curl->multi_cleanup(curl->multi);
 	curl->multi = NULL;
-	while (curl->watches)
-		forget(curl->watches);
+	while (!LIST_EMPTY(&curl->watches))
+		forget(LIST_FIRST(&curl->watches));
 	curl->timer = sd_event_source_disable_unref(curl->timer);
 	defer_close(&curl->again);
 }

@@ -10,11 +10,12 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <systemd/sd-event.h>
 
 #include "base/buf.h"
 #include "io/fetch/fetch.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 
 /* curl_<name>() as <curl/curl.h> declares it, for the functions that io/fetch calls. */
 #define CURL_FUNCTIONS(X)      \
@@ -48,7 +49,7 @@ struct curl {
 	CURLM *multi;
 	sd_event_source *timer; /* libcurl's */
 	struct defer again;
-	struct curl_watch *watches;
+	LIST_HEAD(, curl_watch) watches;
 	uint64_t progress; /* the user counts here what came */
 	bool inside;	   /* libcurl is at work, and calls back: it must not be called */
 	/* A transfer has ended; transfer is its CURLOPT_PRIVATE. Not called from within libcurl. */

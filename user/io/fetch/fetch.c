@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/version.h"
 #include "io/fetch/curl.h"
 #include "io/fetch/resolve.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 
 #define FETCH_HOSTS 16
@@ -46,7 +47,7 @@ struct fetch_host {
 
 struct fetch_call {
 	struct fetch *fetch;
-	struct fetch_call *prev, *next;
+	TAILQ_ENTRY(fetch_call) link;
 	enum fetch_phase phase;
 	CURL *easy;
 	struct curl_slist *headers, *connect_to, *resolved;
@@ -70,7 +71,7 @@ struct fetch {
 	struct curl curl; /* the first member, for tests that replace functions of it */
 	sd_event *event;
 	struct defer work; /* what must not be done from within libcurl */
-	struct fetch_call *first, *last;
+	TAILQ_HEAD(, fetch_call) calls;
 	struct resolve *resolve;
 	struct fetch_host hosts[FETCH_HOSTS];
 	uint64_t hosts_used;
@@ -525,27 +526,14 @@ static int apply_request(struct fetch_call *call, const struct fetch_request *re
 
 /* --- the calls ---------------------------------------------------------------------------------- */
 
-static void link_last(struct fetch *f, struct fetch_call *call)
-{
-	call->prev = f->last;
-	*(f->last ? &f->last->next : &f->first) = call;
-	f->last = call;
-}
-
-static void unlink_call(struct fetch *f, struct fetch_call *call)
-{
-	*(call->prev ? &call->prev->next : &f->first) = call->next;
-	*(call->next ? &call->next->prev : &f->last) = call->prev;
-	call->prev = call->next = NULL;
-}
-
 static struct fetch_call *first_in(const struct fetch *f, enum fetch_phase phase)
 {
-	struct fetch_call *call = f->first;
+	struct fetch_call *call;
 
-	while (call && call->phase != phase)
-		call = call->next;
-	return call;
+	TAILQ_FOREACH(call, &f->calls, link)
+		if (call->phase == phase)
+			return call;
+	return NULL;
 }
 
 static void free_call(struct fetch_call *call)
@@ -592,8 +580,7 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *userdata)
 		return 0;
 	}
 	left_ns = call->idle_timeout_ns - silent_ns;
-	sd_event_source_set_time_relative(source, left_ns / 1000 + 1);
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, left_ns / 1000 + 1);
 }
 
 static void watch_silence(struct fetch_call *call)
@@ -628,7 +615,7 @@ static void report_done(struct fetch *f, struct fetch_call *call)
 {
 	struct fetch_result result;
 
-	unlink_call(f, call);
+	TAILQ_REMOVE(&f->calls, call, link);
 	fetch_answer_result(&call->answer, &f->curl, call->easy, &result);
 	call->done(call->userdata, &result);
 	free_call(call);
@@ -642,7 +629,7 @@ static int on_work(sd_event_source *source, void *userdata)
 
 	while ((call = first_in(f, FETCH_DROPPED)))
 		fetch_cancel(call);
-	for (call = f->first; call; call = call->next)
+	TAILQ_FOREACH(call, &f->calls, link)
 		if (may_add(call))
 			add(f, call);
 	call = first_in(f, FETCH_ENDED);
@@ -693,6 +680,7 @@ int fetch_new(sd_event *event, struct fetch **ret, struct fetch_why *ret_why)
 		free(f);
 		return r;
 	}
+	TAILQ_INIT(&f->calls);
 	f->event = sd_event_ref(event);
 	r = open_client(f);
 	if (r < 0) {
@@ -708,8 +696,8 @@ struct fetch *fetch_free(struct fetch *f)
 {
 	if (!f)
 		return NULL;
-	while (f->first)
-		fetch_cancel(f->first);
+	while (!TAILQ_EMPTY(&f->calls))
+		fetch_cancel(TAILQ_FIRST(&f->calls));
 	curl_close(&f->curl);
 	free_client(f);
 	return NULL;
@@ -737,7 +725,7 @@ int fetch_start(struct fetch *f, const struct fetch_request *request, struct fet
 		free_call(call);
 		return r;
 	}
-	link_last(f, call);
+	TAILQ_INSERT_TAIL(&f->calls, call, link);
 	wake(f);
 	*ret = call;
 	return 0;
@@ -757,7 +745,7 @@ struct fetch_call *fetch_cancel(struct fetch_call *call)
 	}
 	if (call->phase == FETCH_RUNNING || call->phase == FETCH_DROPPED)
 		f->curl.multi_remove_handle(f->curl.multi, call->easy);
-	unlink_call(f, call);
+	TAILQ_REMOVE(&f->calls, call, link);
 	free_call(call);
 	return NULL;
 }

@@ -126,13 +126,36 @@ int socket_check(const char *path, struct socket_id *ret, char ret_text[static 1
 	return 0;
 }
 
+int socket_find(const char *const *places, size_t *at, struct socket_id *ret,
+		char ret_text[static 160])
+{
+	int result = -ENOENT;
+
+	for (size_t i = *at; places[i] && result < 0; i++) {
+		char why[160] = "";
+		int r = socket_check(places[i], ret, why);
+
+		if (r == -ENOENT)
+			continue;
+		strcpy(ret_text, why);
+		*at = i;
+		result = r;
+	}
+	return result;
+}
+
+bool socket_is_same(const struct socket_id *a, const struct socket_id *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->changed.tv_sec == b->changed.tv_sec &&
+	       a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
 bool socket_is_replaced(const char *path, const struct socket_id *sock)
 {
 	struct stat st;
 
-	return stat(path, &st) < 0 || st.st_dev != sock->dev || st.st_ino != sock->ino ||
-	       st.st_ctim.tv_sec != sock->changed.tv_sec ||
-	       st.st_ctim.tv_nsec != sock->changed.tv_nsec;
+	return stat(path, &st) < 0 ||
+	       !socket_is_same(sock, &(struct socket_id){st.st_dev, st.st_ino, st.st_ctim});
 }
 
 int socket_take_path(const char *endpoint, char ret[static SOCKET_PATH_MAX])

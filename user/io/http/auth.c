@@ -29,7 +29,7 @@
 #include "io/http/web.h"
 #include "io/proc/child.h"
 #include "wire/config/web.h"
-#include "wire/http/headers.h"
+#include "wire/http/request.h"
 
 /* --- the child that checks passwords ---------------------------------------------------------- */
 

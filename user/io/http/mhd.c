@@ -69,28 +69,6 @@ static struct MHD_Response *make_response(const struct web_bodies *bodies,
 	return response;
 }
 
-static void unlink_body(struct web_bodies *bodies, struct web_body *body)
-{
-	if (body->prev)
-		body->prev->next = body->next;
-	else
-		bodies->first = body->next;
-	if (body->next)
-		body->next->prev = body->prev;
-	else
-		bodies->last = body->prev;
-}
-
-static void append_body(struct web_bodies *bodies, struct web_body *body)
-{
-	body->prev = bodies->last;
-	if (body->prev)
-		body->prev->next = body;
-	else
-		bodies->first = body;
-	bodies->last = body;
-}
-
 void web_body_settle(struct web_bodies *bodies, struct web_body *body)
 {
 	if (body->kept)
@@ -105,7 +83,7 @@ void web_body_settle(struct web_bodies *bodies, struct web_body *body)
 		return;
 	if (body->counted)
 		bodies->n_counted--;
-	unlink_body(bodies, body);
+	TAILQ_REMOVE(&bodies->list, body, link);
 	free(body);
 }
 
@@ -129,10 +107,10 @@ static void make_room(struct web_bodies *bodies)
 {
 	struct web_body *next;
 
-	for (struct web_body *body = bodies->first; body; body = next) {
+	for (struct web_body *body = TAILQ_FIRST(&bodies->list); body; body = next) {
 		if (bodies->n_counted < bodies->max)
 			return;
-		next = body->next;
+		next = TAILQ_NEXT(body, link);
 		if (body->counted)
 			give_up(bodies, body);
 	}
@@ -143,8 +121,8 @@ uint64_t web_body_expire(struct web_bodies *bodies, uint64_t now_ns)
 	uint64_t next_ns = UINT64_MAX;
 	struct web_body *next;
 
-	for (struct web_body *body = bodies->first; body; body = next) {
-		next = body->next;
+	for (struct web_body *body = TAILQ_FIRST(&bodies->list); body; body = next) {
+		next = TAILQ_NEXT(body, link);
 		if (!body->kept)
 			continue;
 		if (body->until_ns <= now_ns)
@@ -191,7 +169,7 @@ static struct web_body *make_body(struct web_bodies *bodies, const struct web_re
 		make_room(bodies);
 		bodies->n_counted++;
 	}
-	append_body(bodies, body);
+	TAILQ_INSERT_TAIL(&bodies->list, body, link);
 	return body;
 }
 
@@ -215,10 +193,12 @@ struct web_body *web_body_refusal(struct web_bodies *bodies, unsigned int status
 static struct web_body *find_kept(struct web_bodies *bodies, const struct web_request *request,
 				  uint64_t now_ns)
 {
-	for (struct web_body *body = bodies->last; body; body = body->prev)
-		if (body->kept && body->until_ns > now_ns && body->format == request->format &&
-		    strcmp(body->path, request->path) == 0)
-			return body;
+	struct web_body *body;
+
+	TAILQ_FOREACH_REVERSE(body, &bodies->list, web_body_list, link)
+	if (body->kept && body->until_ns > now_ns && body->format == request->format &&
+	    strcmp(body->path, request->path) == 0)
+		return body;
 	return NULL;
 }
 

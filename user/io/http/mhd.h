@@ -7,6 +7,7 @@
 #define IO_HTTP_MHD_H
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 
 #include "io/http/web.h"
 
@@ -49,7 +50,7 @@ int mhd_load(struct mhd *ret, const char **ret_error);
 #define WEB_PATH_SIZE 64 /* longer paths are served, but their bodies not kept */
 
 struct web_body {
-	struct web_body *prev, *next;
+	TAILQ_ENTRY(web_body) link;
 	char path[WEB_PATH_SIZE];
 	enum negotiate_format format;
 	uint64_t until_ns; /* of CLOCK_MONOTONIC: answers requests until then */
@@ -71,10 +72,10 @@ struct web_bodies {
 	void *userdata;	  /* of fn */
 	/* Closes the connections that read the body; all stay allocated until it returns. */
 	void (*evict)(void *web, const struct web_body *body);
-	void *web;		       /* of evict */
-	struct web_body *first, *last; /* first: oldest */
-	unsigned int n_counted;	       /* over 4 KiB, in memory now */
-	uint64_t rendered;	       /* how many were made by fn */
+	void *web;				  /* of evict */
+	TAILQ_HEAD(web_body_list, web_body) list; /* first: oldest */
+	unsigned int n_counted;			  /* over 4 KiB, in memory now */
+	uint64_t rendered;			  /* how many were made by fn */
 };
 
 /* The body for a request, from memory or from the function; NULL when there is no memory. To be

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 
 #include "io/http/auth.h"
-#include "io/http/mhd.h"
 #include "io/http/listen.h"
-#include "io/loop/defer.h"
+#include "io/http/mhd.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/http/request.h"
 
@@ -36,7 +37,7 @@ enum web_phase {
 };
 
 struct web_conn {
-	struct web_conn *prev, *next;
+	TAILQ_ENTRY(web_conn) link;
 	enum web_phase phase;
 	uint64_t since_ns; /* when the phase began */
 	int fd;		   /* the library's */
@@ -44,9 +45,8 @@ struct web_conn {
 	struct web_body *body; /* what it is being sent; NULL: nothing that has readers */
 };
 
-struct web_conns {
-	struct web_conn *first, *last; /* first: longest in this phase */
-};
+/* The first: longest in this phase. */
+TAILQ_HEAD(web_conns, web_conn);
 
 struct web {
 	struct web_config config; /* of the strings only the hosts */
@@ -76,34 +76,11 @@ static uint64_t now_of(const struct web *web)
 
 /* --- connections -------------------------------------------------------------------------------- */
 
-static void list_append(struct web_conns *list, struct web_conn *conn)
-{
-	conn->prev = list->last;
-	conn->next = NULL;
-	if (list->last)
-		list->last->next = conn;
-	else
-		list->first = conn;
-	list->last = conn;
-}
-
-static void list_remove(struct web_conns *list, struct web_conn *conn)
-{
-	if (conn->prev)
-		conn->prev->next = conn->next;
-	else
-		list->first = conn->next;
-	if (conn->next)
-		conn->next->prev = conn->prev;
-	else
-		list->last = conn->prev;
-}
-
 static void leave(struct web *web, struct web_conn *conn)
 {
 	if (conn->phase == WEB_CLOSING)
 		return;
-	list_remove(&web->phases[conn->phase], conn);
+	TAILQ_REMOVE(&web->phases[conn->phase], conn, link);
 	web->n_in_phases--;
 	conn->phase = WEB_CLOSING;
 }
@@ -112,7 +89,7 @@ static void join(struct web *web, struct web_conn *conn, enum web_phase phase)
 {
 	conn->phase = phase;
 	conn->since_ns = now_of(web);
-	list_append(&web->phases[phase], conn);
+	TAILQ_INSERT_TAIL(&web->phases[phase], conn, link);
 	web->n_in_phases++;
 }
 
@@ -145,8 +122,8 @@ static void resume(struct web *web, struct web_conn *conn)
 
 static void resume_all(struct web *web)
 {
-	while (web->phases[WEB_CHECKING].first)
-		resume(web, web->phases[WEB_CHECKING].first);
+	while (!TAILQ_EMPTY(&web->phases[WEB_CHECKING]))
+		resume(web, TAILQ_FIRST(&web->phases[WEB_CHECKING]));
 }
 
 /* Frees nothing yet: the library notices in its next run. */
@@ -171,7 +148,7 @@ static void evict_oldest(struct web *web)
 	struct web_conn *oldest = NULL;
 
 	for (int i = 0; i < WEB_PHASES; i++) {
-		struct web_conn *first = web->phases[i].first;
+		struct web_conn *first = TAILQ_FIRST(&web->phases[i]);
 
 		if (first && (!oldest || first->since_ns < oldest->since_ns))
 			oldest = first;
@@ -188,8 +165,8 @@ static void evict_readers(void *userdata, const struct web_body *body)
 	struct web *web = userdata;
 	struct web_conn *next;
 
-	for (struct web_conn *conn = web->phases[WEB_SENDING].first; conn; conn = next) {
-		next = conn->next;
+	for (struct web_conn *conn = TAILQ_FIRST(&web->phases[WEB_SENDING]); conn; conn = next) {
+		next = TAILQ_NEXT(conn, link);
 		if (conn->body != body)
 			continue;
 		web->stats.evicted++;
@@ -211,7 +188,8 @@ static uint64_t expire_conns(struct web *web, uint64_t now_ns)
 	for (int i = 0; i < WEB_PHASES; i++) {
 		struct web_conn *conn;
 
-		while ((conn = web->phases[i].first) && conn->since_ns + limits[i] <= now_ns) {
+		while ((conn = TAILQ_FIRST(&web->phases[i])) &&
+		       conn->since_ns + limits[i] <= now_ns) {
 			web->stats.expired++;
 			close_conn(web, conn);
 		}
@@ -422,10 +400,7 @@ static void arm(struct web *web, uint64_t next_ns)
 
 	if (web->listeners.paused && web->listeners.paused_until_ns < next_ns)
 		next_ns = web->listeners.paused_until_ns;
-	if (next_ns != UINT64_MAX)
-		sd_event_source_set_time(web->timer, next_ns / 1000 + 1);
-	sd_event_source_set_enabled(web->timer,
-				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+	timer_at(web->timer, next_ns == UINT64_MAX ? 0 : next_ns);
 	/* It has no timeouts of its own: it is either waiting for its sockets, or not done. */
 	if (web->mhd.get_timeout(web->daemon, &ms) == MHD_YES)
 		defer_enable(&web->more);
@@ -624,9 +599,7 @@ static int add_sources(struct web *web, struct web_why *ret_why)
 	if (r >= 0)
 		r = defer_open(&web->more, web->event, on_more, web);
 	if (r >= 0)
-		r = sd_event_add_time(web->event, &web->timer, CLOCK_MONOTONIC, 0, 0, on_time, web);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(web->timer, SD_EVENT_OFF);
+		r = timer_new(web->event, CLOCK_MONOTONIC, 0, on_time, web, &web->timer);
 	if (r < 0)
 		snprintf(ret_why->text, sizeof(ret_why->text), "cannot start the web server: %s",
 			 strerror(-r));
@@ -663,6 +636,8 @@ int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *u
 	}
 	web->config = with_defaults(config);
 	web->event = sd_event_ref(event);
+	for (size_t i = 0; i < WEB_PHASES; i++)
+		TAILQ_INIT(&web->phases[i]);
 	web->listeners.ready = on_clients;
 	web->listeners.userdata = web;
 	web->bodies = (struct web_bodies){
@@ -673,6 +648,7 @@ int web_new(sd_event *event, const struct web_config *config, web_fn fn, void *u
 		.evict = evict_readers,
 		.web = web,
 	};
+	TAILQ_INIT(&web->bodies.list);
 	web_tls_init(&web->tls, web->config.tls_share);
 	/* The child that checks passwords is forked while there is little to copy. */
 	r = set_users(web, config, true, ret_why);

@@ -17,7 +17,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "wire/http/headers.h"
+#include "wire/http/request.h"
 
 struct web_request {
 	const char *path;	      /* as sent, without the query; escapes are left */

@@ -23,7 +23,6 @@
 #include "io/files/fd.h"
 #include "io/kernel/priv.h"
 #include "io/kernel/programs.h"
-#include "io/kernel/types.h"
 
 int kern_probe_btf(void)
 {

@@ -14,6 +14,7 @@
 #include "io/files/fd.h"
 #include "io/kernel/kernel.h"
 #include "io/kernel/ring_buffer.h"
+#include "io/loop/loop.h"
 #include "wire/kernel/event.h"
 
 /* Records of one turn of the loop: below a millisecond of work. */
@@ -96,9 +97,7 @@ static int arm(struct ring *ring, uint64_t us)
 {
 	int r = sd_event_source_set_time_accuracy(ring->timer, us / 10);
 
-	if (r >= 0)
-		r = sd_event_source_set_time_relative(ring->timer, us);
-	return r < 0 ? r : sd_event_source_set_enabled(ring->timer, SD_EVENT_ONESHOT);
+	return r < 0 ? r : timer_after(ring->timer, us);
 }
 
 static int set_pace(struct ring *ring, enum pace pace)

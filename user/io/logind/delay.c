@@ -19,6 +19,7 @@
 #include "core/shutdown/delay_limit.h"
 #include "io/files/fd.h"
 #include "io/files/watch.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/config/logind.h"
 
@@ -222,8 +223,7 @@ struct delaykeep {
 
 static void set_timer(struct delaykeep *k, uint64_t delay_ns)
 {
-	sd_event_source_set_time(k->timer, (clock_boot_ns() + delay_ns) / 1000 + 1);
-	sd_event_source_set_enabled(k->timer, delay_ns ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	timer_at(k->timer, delay_ns ? clock_boot_ns() + delay_ns : 0);
 }
 
 static void set_text(struct delaykeep *k, const char *what, const char *why)
@@ -404,10 +404,7 @@ static int watch(struct delaykeep *k, const char *kubelet_config)
 
 static int set_up(struct delaykeep *k, const struct delaykeep_options *options)
 {
-	int r = sd_event_add_time(k->event, &k->timer, CLOCK_BOOTTIME, 0, GRAIN_US, on_timer, k);
-
-	if (r >= 0)
-		r = sd_event_source_set_enabled(k->timer, SD_EVENT_OFF);
+	int r = timer_new(k->event, CLOCK_BOOTTIME, GRAIN_US, on_timer, k, &k->timer);
 	return r < 0 ? r : watch(k, options->kubelet_config);
 }
 

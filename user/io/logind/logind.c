@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "io/bus/connection.h"
@@ -50,7 +49,6 @@ struct logind_pending {
 
 struct logind {
 	struct logind_sink sink;
-	char *address; /* the socket's path */
 	uint64_t timeout_ns;
 	const char *who, *why, *store;
 
@@ -610,7 +608,7 @@ static int greet(struct logind *l)
 
 static void connect_bus(struct logind *l)
 {
-	int r = busconn_connect(&l->conn, l->address, true, clock_boot_ns());
+	int r = busconn_connect(&l->conn, l->conn.address, true, clock_boot_ns());
 
 	l->counts.connections++;
 	if (r >= 0)
@@ -720,18 +718,14 @@ void logind_get_state(const struct logind *l, struct logind_state *ret)
 		ret->status = l->failed_ns ? LOGIND_DOWN : LOGIND_STARTING;
 	memcpy(ret->action, l->action, sizeof(ret->action));
 	memcpy(ret->text, l->conn.text, sizeof(ret->text));
-	snprintf(ret->where, sizeof(ret->where), "%s", l->address);
+	snprintf(ret->where, sizeof(ret->where), "%s", l->conn.address);
 }
 
 static int set_up(struct logind *l, sd_event *event, const struct logind_options *options)
 {
-	const char *path =
-		options->bus_address ? busconn_path(options->bus_address) : BUSCONN_SYSTEM_BUS;
+	int r = busconn_set_address(&l->conn, options->bus_address ?: BUSCONN_SYSTEM_BUS);
 
-	if (!path)
-		return -EINVAL;
-	l->address = strdup(path);
-	return l->address ? busconn_init(&l->conn, event, on_timer, l) : -ENOMEM;
+	return r < 0 ? r : busconn_init(&l->conn, event, on_timer, l);
 }
 
 int logind_new(sd_event *event, const struct logind_options *options,
@@ -769,7 +763,6 @@ struct logind *logind_free(struct logind *l)
 	busconn_done(&l->conn);
 	if (l->lock >= 0)
 		close(l->lock);
-	free(l->address);
 	free(l);
 	return NULL;
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/backoff.h"
 #include "base/cleanup.h"
+#include "base/retry.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
 

@@ -7,10 +7,14 @@
 #ifndef IO_PROC_LOOK_H
 #define IO_PROC_LOOK_H
 
+#include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/facts/look.h"
+#include "graced/event.h"
 
 /*
  * The connections that came to the sockets of a net namespace, read step by step: the kernel walks
@@ -48,5 +52,26 @@ void look_reader(const pid_t *pids, size_t n, struct obs_look *look);
 /* Which process has the lock that it waits for, if that still has the file; none where threads of
  * it wait for several. */
 void look_holder(struct obs_look *look);
+
+/*
+ * PID 1 of a pid namespace that exits waits for every process in there, also for one that joined it
+ * and whose parent is outside: until that parent waits for it, PID 1 is no zombie, and its own
+ * parent sees no exit (kernel/pid_namespace.c, zap_pid_ns_processes()).
+ */
+
+/* The process that is waited for, and its parent, which has to wait for it. */
+struct held {
+	uint32_t pid, parent_pid;
+	char comm[GRACED_COMM_LEN], parent_comm[GRACED_COMM_LEN];
+};
+
+/* Whether the process that started at start_ns (0: whenever) is such a PID 1. */
+bool held_is(uint32_t pid, uint64_t start_ns);
+
+/* One of those that PID 1 waits for, a zombie before others. -ENOENT: none is to be seen. */
+int held_find(uint32_t pid, struct held *ret);
+
+/* Such a PID 1 of any namespace below ours; 0: there is none. */
+uint32_t held_any(void);
 
 #endif

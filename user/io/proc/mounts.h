@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-#include "wire/kernel/kubelet_mounts.h"
+#include "wire/kernel/mounts.h"
 
 #define MOUNTS_LINE_MAX 65536  /* a longer line is left out */
 #define MOUNTS_PAUSE_US 100000 /* between two readings at least */

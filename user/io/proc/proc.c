@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "io/files/fd.h"
 #include "graced/runtime.h"
+#include "io/files/fd.h"
 #include "io/proc/clock.h"
 
 /* include/linux/sched.h; part of /proc's ABI in field 9 */
@@ -544,4 +544,36 @@ bool procfs_has_child(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
 	return fd_read_into(AT_FDCWD, path, text, sizeof(text)) > 0;
+}
+
+/* --- arguments and environment ---------------------------------------------------------------- */
+
+#define ENVIRON_MAX (4u << 20)
+
+size_t procfs_args(pid_t pid, char *ret, size_t size)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	n = fd_read_into(AT_FDCWD, path, ret, size);
+	return n > 0 ? (size_t)n : 0;
+}
+
+int procfs_has_variable(pid_t pid, const char *variable)
+{
+	_cleanup_(cleanup_free) char *text = NULL;
+	size_t len = strlen(variable);
+	bool any = variable[len - 1] == '=';
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	n = fd_read_all(AT_FDCWD, path, ENVIRON_MAX, &text);
+	if (n < 0)
+		return (int)n;
+	for (const char *at = text; at < text + n; at += strlen(at) + 1)
+		if (strncmp(at, variable, len) == 0 && (any || !at[len]))
+			return 1;
+	return 0;
 }

@@ -14,7 +14,7 @@
 
 #include "core/stop/audit.h"
 #include "graced/event.h"
-#include "wire/kernel/proc_signals.h"
+#include "wire/kernel/proc.h"
 
 struct procfs_stat {
 	char comm[GRACED_COMM_LEN];
@@ -124,5 +124,15 @@ int procfs_sig_status(pid_t pid, struct procsig_status *ret);
 
 /* Whether the leader sleeps until a child ends; false also when that may not be read. */
 bool procfs_sig_awaits_child(pid_t pid);
+
+/* How a process was started: by which arguments, with which variables. It may have changed both. */
+
+/* The first bytes of its arguments, each with its NUL: how many. 0: there are none, or they may not
+ * be read. */
+size_t procfs_args(pid_t pid, char *ret, size_t size);
+
+/* Whether a variable of the environment that it was started with begins with this, or is this where
+ * that is a whole "NAME=VALUE". -errno: it may not be read. */
+int procfs_has_variable(pid_t pid, const char *variable);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
-#include "io/sinks/end.h"
+#include "io/sinks/out.h"
 
 #define MS_NS 1000000ULL
 

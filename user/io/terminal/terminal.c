@@ -8,26 +8,187 @@
 
 #ifdef GRACED_NCURSES
 
+/* Its structures are the library's own; without macros in place of functions. */
+#define NCURSES_NOMACROS 1
+#include <curses.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "io/files/fd.h"
+#include "io/files/library.h"
+#include "io/proc/child.h"
 #include "io/sinks/out.h"
-#include "io/terminal/curses.h"
-#include "io/terminal/guard.h"
-#include "wire/top/keys.h"
+#include "wire/top/screen.h"
+
+/* --- ncurses, loaded when it is first wanted -------------------------------------------------- */
+
+/* The functions of <curses.h> that io/terminal/terminal calls. */
+#define CURSES_FUNCTIONS(X)   \
+	X(COLOR_PAIR)         \
+	X(curs_set)           \
+	X(delscreen)          \
+	X(doupdate)           \
+	X(endwin)             \
+	X(has_colors)         \
+	X(init_pair)          \
+	X(newterm)            \
+	X(newwin)             \
+	X(redrawwin)          \
+	X(resizeterm)         \
+	X(start_color)        \
+	X(tigetstr)           \
+	X(use_default_colors) \
+	X(waddstr)            \
+	X(wattrset)           \
+	X(werase)             \
+	X(wmove)              \
+	X(wnoutrefresh)
+
+#define CURSES_MEMBER(name) __typeof__(name) *name;
+struct curses {
+	CURSES_FUNCTIONS(CURSES_MEMBER)
+};
+#undef CURSES_MEMBER
+
+static const struct dynlib_function functions[] = {
+#define CURSES_ENTRY(name) {#name, offsetof(struct curses, name)},
+	CURSES_FUNCTIONS(CURSES_ENTRY)
+#undef CURSES_ENTRY
+};
+
+/* Loads the library and fills the table. It is never unloaded. -ELIBACC: *ret_error says what the
+ * loader misses, and is its until it is called again. */
+static int curses_load(struct curses *ret, const char **ret_error)
+{
+	return dynlib_load(DYNLIB_CURSES, functions, sizeof(functions) / sizeof(functions[0]), ret,
+			   ret_error);
+}
+
+/* --- a process that brings the terminal back -------------------------------------------------- */
+
+/*
+ * A process that brings a terminal back when the one that changed it dies without doing so, by
+ * SIGKILL or a crash. It has no descriptor but the terminal and a pipe, whose end it waits for.
+ *
+ * The shell that takes the terminal over sets its modes, too: they are changed back only where they
+ * are still those of the one that died.
+ */
+
+struct guard {
+	pid_t pid; /* 0: there is none */
+	int fd;	   /* of the pipe */
+};
+
+enum { GUARD_TERMINAL, GUARD_PIPE, GUARD_FDS };
+
+static bool is_same(const struct termios *a, const struct termios *b)
+{
+	return a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag && a->c_cflag == b->c_cflag &&
+	       a->c_lflag == b->c_lflag && memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc)) == 0;
+}
+
+static void restore(const struct termios *was, const struct termios *set, const char *reset)
+{
+	struct termios now;
+	ssize_t n;
+
+	if (tcgetattr(GUARD_TERMINAL, &now) == 0 && is_same(&now, set))
+		tcsetattr(GUARD_TERMINAL, TCSANOW, was);
+	n = write(GUARD_TERMINAL, reset, strlen(reset));
+	(void)n; /* a terminal that is gone needs nothing */
+}
+
+static _Noreturn void wait_for_end(int terminal_fd, int pipe_fd, const struct termios *was,
+				   const struct termios *set, const char *reset)
+{
+	sigset_t all;
+	ssize_t n;
+	char byte;
+
+	/* Ctrl-C is not for it; and only a background process with SIGTTOU blocked may write. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_NAME, "graced-guard");
+	/* A process that dies closes its descriptors before its parent is notified (kernel/exit.c,
+	 * do_exit()): scheduled at once, the guard is mostly done when the shell prompts. */
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+	if (dup2(pipe_fd, GUARD_FDS) < 0 || dup2(terminal_fd, GUARD_FDS + 1) < 0 ||
+	    dup2(GUARD_FDS, GUARD_PIPE) < 0 || dup2(GUARD_FDS + 1, GUARD_TERMINAL) < 0)
+		child_end(1);
+	child_close_from(GUARD_FDS);
+	do
+		n = read(GUARD_PIPE, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		restore(was, set, reset);
+	child_end(0);
+}
+
+/* was: the modes to bring back, set: those that are to be changed back, reset: what is written to
+ * the terminal then. 0 or -errno. */
+static int guard_start(int terminal_fd, const struct termios *was, const struct termios *set,
+		       const char *reset, struct guard *ret)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		wait_for_end(terminal_fd, fds[0], was, set, reset);
+	close(fds[0]);
+	if (pid < 0) {
+		close(fds[1]);
+		return -errno;
+	}
+	*ret = (struct guard){.pid = pid, .fd = fds[1]};
+	return 0;
+}
+
+/* The terminal takes nothing, as after Ctrl-S: the process stays until it does, and brings it back
+ * then. No-op without one. */
+static void guard_leave(struct guard *guard)
+{
+	if (guard->pid)
+		close(guard->fd);
+	*guard = (struct guard){};
+}
+
+/* The terminal is as it was: the process ends. No-op without one. */
+static void guard_end(struct guard *guard)
+{
+	ssize_t n;
+
+	if (!guard->pid)
+		return;
+	do
+		n = write(guard->fd, "", 1);
+	while (n < 0 && errno == EINTR);
+	close(guard->fd);
+	while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*guard = (struct guard){};
+}
+
+/* --- the terminal ----------------------------------------------------------------------------- */
 
 #define FINISH_MS   2000 /* for a terminal that takes nothing, when it is given back */
 #define KEYS_SIZE   256

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The members of a report, in the order of graced-records(5). */
-#include "wire/account/json.h"
-
+#include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/signame.h"
+#include "wire/account/account.h"
 #include "wire/json/record.h"
 #include "wire/json/writer.h"
 
@@ -314,4 +315,21 @@ int account_json(struct buf *out, const struct account *account)
 	for (size_t i = 0; i < account->n; i++)
 		add_story(out, account->stories[i]);
 	return buf_error(out);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+void account_read(struct account_log *log, const struct account_query *query, const char *line,
+		  size_t size, const char *boot)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct record record;
+	int r = size ? record_read(line, size, RECORDS_ALL, &arena, &record) : -ENOMSG;
+
+	if (r == 0 && account_log_wants(query, &record, boot))
+		account_log_add(log, record_copy(&record, log->arena), boot);
+	else if (r == -EPROTONOSUPPORT)
+		log->newer++;
+	else if (r < 0 && r != -ENOMSG)
+		log->unreadable++;
 }

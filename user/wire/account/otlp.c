@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes spans. 64-bit numbers are strings in this JSON, ids are hexadecimal digits. */
-#include "wire/account/otlp.h"
+#include "wire/account/account.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/signame.h"
 #include "base/map.h"
+#include "base/signame.h"
 #include "base/version.h"
 #include "wire/account/text.h"
 #include "wire/json/rows.h"

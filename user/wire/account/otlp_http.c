@@ -14,8 +14,6 @@
 
 #define TRACES "v1/traces"
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 void otlphttp_add_url(struct buf *out, const char *endpoint)
 {
 	const char *host = strstr(endpoint, "://"), *rest;
@@ -210,7 +208,7 @@ static void judge_success(const json_t *body, size_t len, uint64_t sent, struct 
 void otlphttp_judge(long status, const char *body, size_t len, uint64_t sent,
 		    struct otlphttp_answer *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *json = len ? json_loadb(body, len, 0, NULL) : NULL;
+	json_auto_t *json = len ? json_loadb(body, len, 0, NULL) : NULL;
 	_cleanup_(buf_free) struct buf text = {};
 
 	*ret = (struct otlphttp_answer){};

@@ -8,7 +8,7 @@
  * Colours are attributes, which every program draws that shows SVG; the style sheet has those for
  * readers who prefer dark.
  */
-#include "wire/account/svg.h"
+#include "wire/account/account.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes an account as lines and tables. */
-#include "wire/account/table.h"
+#include "wire/account/account.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
 #include "wire/account/text.h"
 #include "wire/text/wrap.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes trace events. Their times are microseconds since the first moment of the account, so that
  * a double holds nanoseconds; what has no observed end is an instant and no slice. */
-#include "wire/account/trace_event.h"
+#include "wire/account/account.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,8 +12,6 @@
 #include "base/rfc3339.h"
 #include "wire/json/writer.h"
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 static const char *const names[CONTROL_COMMAND_COUNT] = {
 	[CONTROL_PODS] = "pods",
 	[CONTROL_SETTINGS] = "settings",
@@ -73,7 +71,7 @@ void control_add_setting(struct buf *out, const char *key, const char *value)
 void control_each_setting(const char *lines, control_setting_fn fn, void *userdata)
 {
 	for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
-		_cleanup_(cleanup_json_decref) json_t *object = NULL;
+		json_auto_t *object = NULL;
 		const char *key, *value;
 
 		n = strcspn(lines, "\n");
@@ -192,8 +190,7 @@ static int read_shutdown(const json_t *line, struct control_shutdown *ret)
 
 int control_read_shutdown(const char *line, size_t size, struct control_shutdown *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *object =
-		json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+	json_auto_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
 
 	*ret = (struct control_shutdown){};
 	return read_shutdown(object, ret);
@@ -208,8 +205,7 @@ static int fail(struct control_why *why, int error, const char *text)
 /* An object of our version. */
 static int read_object(const char *line, size_t size, json_t **ret, struct control_why *why)
 {
-	_cleanup_(cleanup_json_decref) json_t *object =
-		json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+	json_auto_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
 	const json_t *version = json_object_get(object, "version");
 
 	if (!json_is_integer(version))
@@ -243,7 +239,7 @@ static int read_action(const json_t *object, enum shutdown_action *ret, struct c
 int control_read_request(const char *line, size_t size, struct control_request *ret,
 			 struct control_why *ret_why)
 {
-	_cleanup_(cleanup_json_decref) json_t *object = NULL;
+	json_auto_t *object = NULL;
 	struct control_request request = {};
 	const char *command;
 	int r = read_object(line, size, &object, ret_why);
@@ -271,7 +267,7 @@ int control_read_request(const char *line, size_t size, struct control_request *
 int control_read_head(const char *line, size_t size, uint64_t *ret_lines,
 		      struct control_why *ret_why)
 {
-	_cleanup_(cleanup_json_decref) json_t *object = NULL;
+	json_auto_t *object = NULL;
 	const json_t *lines;
 	const char *error;
 	int r = read_object(line, size, &object, ret_why);
@@ -299,7 +295,7 @@ void control_add_follow(struct buf *out, const struct control_follow *follow)
 int control_read_follow(const char *line, size_t size, struct control_follow *ret,
 			struct control_why *ret_why)
 {
-	_cleanup_(cleanup_json_decref) json_t *object = NULL;
+	json_auto_t *object = NULL;
 	const char *error, *terms;
 	int r = read_object(line, size, &object, ret_why);
 
@@ -325,7 +321,7 @@ void control_add_querying(struct buf *out, uint64_t containers)
 
 uint64_t control_read_querying(const char *line, size_t size)
 {
-	_cleanup_(cleanup_json_decref) json_t *object = json_loadb(line, size, 0, NULL);
+	json_auto_t *object = json_loadb(line, size, 0, NULL);
 
 	return number_of(object, "asking");
 }

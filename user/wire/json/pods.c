@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "wire/json/members.h"
 #include "wire/json/parts.h"
 #include "wire/json/record.h"
@@ -227,12 +226,9 @@ int pods_json(struct buf *out, const struct pods_record *r)
 	return buf_error(out);
 }
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 int pods_json_read(const char *text, size_t size, struct arena *arena, struct pods_record *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *json =
-		json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+	json_auto_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	const char *type = json_string_value(json_object_get(json, "type"));
 	struct members_reading r = {.arena = arena};
 	struct pods_record record = {};

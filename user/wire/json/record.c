@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "wire/json/rows.h"
 #include "wire/json/writer.h"
 
@@ -46,8 +45,6 @@ int record_json(struct buf *out, const struct record *record)
 	return buf_error(out);
 }
 
-DEFINE_CLEANUP(json_t *, json_decref);
-
 static enum record_type type_of(const json_t *line, uint32_t wanted)
 {
 	const char *name = json_string_value(json_object_get(line, "type"));
@@ -71,8 +68,7 @@ static int check_schema(const json_t *line)
 int record_read(const char *line, size_t len, uint32_t wanted, struct arena *arena,
 		struct record *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *json =
-		json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	json_auto_t *json = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	struct members_reading r = {.arena = arena};
 	enum record_type which = type_of(json, wanted);
 	const struct record_rows *rows = &record_rows[which];

@@ -6,10 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/utf8.h"
-
-DEFINE_CLEANUP(json_t *, json_decref);
 
 #define KNOWN_DEPTH 64
 #define SPACES_MAX  4096
@@ -251,7 +248,7 @@ static json_t *load(struct jsonwalk_value value)
 
 bool jsonwalk_string(struct jsonwalk_value value, char **ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *json = load(value);
+	json_auto_t *json = load(value);
 	char *copy;
 
 	if (!json_is_string(json) || strlen(json_string_value(json)) != json_string_length(json))
@@ -265,7 +262,7 @@ bool jsonwalk_string(struct jsonwalk_value value, char **ret)
 
 bool jsonwalk_int(struct jsonwalk_value value, int64_t *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *json = load(value);
+	json_auto_t *json = load(value);
 
 	if (!json_is_integer(json))
 		return false;

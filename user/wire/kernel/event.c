@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/types.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

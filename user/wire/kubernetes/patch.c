@@ -8,9 +8,7 @@
 
 #include "base/cleanup.h"
 #include "wire/kubernetes/pod.h"
-#include "wire/kubernetes/value.h"
-
-DEFINE_CLEANUP(json_t *, json_decref);
+#include "wire/kubernetes/rows.h"
 
 /* The object may be another by now, or be changed: both are refused with 409. */
 static json_t *make_metadata(const json_t *object)
@@ -130,8 +128,8 @@ static json_t *make_status(const struct podobj_pod_status *status)
 
 int apipatch_pod_status(const json_t *pod, const struct podobj_pod_status *status, struct buf *out)
 {
-	_cleanup_(cleanup_json_decref) json_t *metadata = make_metadata(pod), *patch = NULL;
-	_cleanup_(cleanup_json_decref) json_t *made = NULL;
+	json_auto_t *metadata = make_metadata(pod), *patch = NULL;
+	json_auto_t *made = NULL;
 	const json_t *was = apijson_get(pod, "status");
 
 	if (!metadata)
@@ -190,8 +188,8 @@ int apipatch_node_taint(const json_t *node, enum apipatch_taint which, const cha
 			struct buf *out)
 {
 	const struct apipatch_taint_kind *kind = &apipatch_taints[which];
-	_cleanup_(cleanup_json_decref) json_t *metadata = make_metadata(node), *patch = NULL;
-	_cleanup_(cleanup_json_decref) json_t *taints = NULL, *notes = NULL;
+	json_auto_t *metadata = make_metadata(node), *patch = NULL;
+	json_auto_t *taints = NULL, *notes = NULL;
 	const json_t *was = apijson_get(apijson_get(node, "spec"), "taints");
 	const json_t *note =
 		apijson_get(apijson_get(apijson_get(node, "metadata"), "annotations"), kind->note);

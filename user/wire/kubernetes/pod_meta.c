@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reports the pod itself, and its containers by the names of the spec and the names and ids of the
  * status. */
-#include "wire/kubernetes/pod_meta.h"
+#include "wire/kubernetes/pods.h"
 
 #include <errno.h>
 #include <stdlib.h>

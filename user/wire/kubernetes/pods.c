@@ -8,9 +8,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
+#include "core/kubelet/node_failure.h"
+#include "kubelet_pods.pb-c.h"
+#include "wire/grpc/message.h"
 #include "wire/json/walk.h"
-#include "wire/kubernetes/pod_meta.h"
-#include "wire/kubernetes/pod_rows.h"
+#include "wire/kubernetes/pod.h"
+#include "wire/kubernetes/rows.h"
 
 struct sieve {
 	struct jsonwalk in;
@@ -431,4 +435,151 @@ int podjson_next(struct podjson *walk, const struct podjson_sink *sink)
 		return r;
 	}
 	return walk->place != AT_END;
+}
+
+/* --- a page of a node's pods ------------------------------------------------------------------ */
+
+/* What needs no escape in a query. */
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+
+int podpage_path(struct buf *out, const char *node, const char *next)
+{
+	buf_printf(out, "/api/v1/pods?fieldSelector=spec.nodeName%%3D%s&limit=%d", node,
+		   PODPAGE_LIMIT);
+	if (*next)
+		buf_printf(out, "&continue=%s", next);
+	return buf_error(out);
+}
+
+static int read_next(const json_t *list, struct podpage *page)
+{
+	const json_t *value = apijson_get(apijson_get(list, "metadata"), "continue");
+	const char *next = value ? json_string_value(value) : "";
+	size_t n = next ? strlen(next) : 0;
+
+	if (!next || n >= sizeof(page->next) || strspn(next, PLAIN) != n)
+		return -EBADMSG;
+	memcpy(page->next, next, n + 1);
+	return 0;
+}
+
+static int count(const json_t *items, struct podpage *page)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(items, i, item) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct podread_error error;
+		struct podobj_pod pod;
+		int r = podread_pod(item, &arena, &pod, &error);
+
+		if (r < 0)
+			return r;
+		page->waiting += nodefail_taint_removes(&pod);
+	}
+	return 0;
+}
+
+int podpage_read(const char *text, size_t size, struct podpage *ret)
+{
+	json_auto_t *list = NULL;
+	struct podpage page = {};
+	struct podread_error error;
+	const json_t *items;
+	int r = podread_parse(text, size, &list, &error);
+
+	if (r < 0)
+		return r;
+	items = json_object_get(list, "items");
+	/* An empty list of Go's may be null. */
+	if (!items || (!json_is_array(items) && !json_is_null(items)))
+		return -EBADMSG;
+	r = read_next(list, &page);
+	if (r == 0)
+		r = count(items, &page);
+	if (r == 0)
+		*ret = page;
+	return r;
+}
+
+/* --- from protobuf ---------------------------------------------------------------------------- */
+
+const char podproto_watch_path[] = "/v1alpha1.Pods/WatchPods";
+
+/* What a pod of PODJSON_POD_MAX may grow to; unknown fields are held, too. */
+#define MEMORY_MAX ((size_t)12 << 20)
+struct podproto {
+	struct grpc_arena event, pod;
+};
+
+int podproto_new(struct podproto **ret)
+{
+	struct podproto *reader = malloc(sizeof(*reader));
+
+	if (!reader)
+		return -ENOMEM;
+	grpc_arena_start(&reader->event, PODPROTO_EVENT_MAX, MEMORY_MAX);
+	grpc_arena_start(&reader->pod, PODJSON_POD_MAX, MEMORY_MAX);
+	*ret = reader;
+	return 0;
+}
+
+struct podproto *podproto_free(struct podproto *reader)
+{
+	if (reader) {
+		grpc_arena_done(&reader->event);
+		grpc_arena_done(&reader->pod);
+	}
+	free(reader);
+	return NULL;
+}
+
+int podproto_read_event(struct podproto *reader, const void *message, size_t len,
+			struct podproto_event *ret)
+{
+	const Kube__WatchPodsEvent *event;
+	ProtobufCMessage *read;
+	int r;
+
+	/* What the event before needed. */
+	grpc_arena_done(&reader->event);
+	r = grpc_unpack(&reader->event, &kube__watch_pods_event__descriptor, message, len, &read);
+	if (r < 0)
+		return r;
+	event = (const Kube__WatchPodsEvent *)read;
+	*ret = (struct podproto_event){event->has_type ? event->type : 0, event->pod.data,
+				       event->has_pod ? event->pod.len : 0};
+	return 0;
+}
+
+/* 0: reported; 1: passed over; -ENOMEM. */
+static int report_proto(const ProtobufCMessage *message, const struct podjson_sink *sink)
+{
+	_cleanup_(arena_free) struct arena arena = {};
+	struct podread reader = {.arena = &arena};
+	struct podobj_pod pod = {};
+	int r;
+
+	apirows_init(podrows, &pod);
+	r = apirows_read_proto(&reader, message, podrows, &pod);
+	if (r < 0)
+		return r == -ENOMEM ? r : 1;
+	podrows_conclude(&pod);
+	return podmeta_report(&pod, &arena, sink);
+}
+
+int podproto_read_pod(struct podproto *reader, const void *bytes, size_t len,
+		      const struct podjson_sink *sink)
+{
+	ProtobufCMessage *message;
+	int r = grpc_unpack(&reader->pod, &kube__pod__descriptor, bytes, len, &message);
+
+	if (r == 0)
+		r = report_proto(message, sink);
+	else if (r != -ENOMEM)
+		r = 1;
+	/* A large pod's memory is not held until the next large one. */
+	grpc_arena_done(&reader->pod);
+	return r;
 }

@@ -20,7 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "core/kubelet/pod.h"
 #include "core/names/meta.h"
 
 /* Limit of one pod: its bytes. Those of what is read of it are in wire/kubernetes/rows. */
@@ -80,5 +83,72 @@ struct podjson_list {
 };
 
 void podjson_get_list(const struct podjson *walk, struct podjson_list *ret);
+
+/* One page of the API's list of a node's pods. */
+
+#define PODPAGE_LIMIT	     50 /* pods: about 1 MB, where each has 20 KiB */
+#define PODPAGE_CONTINUE_MAX 512
+
+struct podpage {
+	size_t waiting;			 /* pods that the out-of-service taint is to remove */
+	char next[PODPAGE_CONTINUE_MAX]; /* names the page after this one; "": it is the last */
+};
+
+/* The path and query of the page that next names; node and next are as they were checked.
+ * buf_error(). */
+int podpage_path(struct buf *out, const char *node, const char *next);
+
+/* 0; -EBADMSG for what is no such list, or names a next page in a way that no path may have;
+ * -E2BIG, -EINVAL, -ENOMEM. A pod that cannot be read is an error, as it may be one that waits. */
+int podpage_read(const char *text, size_t size, struct podpage *ret);
+
+/*
+ * Pods as the kubelet's pods API carries them (KEP-4188): the core/v1 Pod in Kubernetes' protobuf,
+ * in the events of a stream. It is read by the same rows as its JSON: what holds
+ * for that holds here.
+ */
+
+/* "/v1alpha1.Pods/WatchPods": in Kubernetes 1.36 and 1.37 alike. */
+extern const char podproto_watch_path[];
+
+/* As the stream numbers them. */
+enum podproto_type {
+	PODPROTO_ADDED = 1, /* also each pod that is there when the stream begins */
+	PODPROTO_MODIFIED,
+	PODPROTO_DELETED, /* the kubelet has finished with it; only its names and uid are sure */
+	PODPROTO_SYNCED,  /* all that were there have come; without a pod */
+};
+
+/* Limit of an event: a pod and what is around it. */
+#define PODPROTO_EVENT_MAX (PODJSON_POD_MAX + 64)
+
+struct podproto_event {
+	unsigned int type; /* enum podproto_type, or another */
+	const void *pod;   /* within the message */
+	size_t pod_len;
+};
+
+struct podproto;
+
+/* Memory that one message after another is read in. 0 or -ENOMEM. */
+int podproto_new(struct podproto **ret);
+struct podproto *podproto_free(struct podproto *reader);
+DEFINE_CLEANUP(struct podproto *, podproto_free);
+
+/* *ret is valid until the next call. -EBADMSG: it is no such message, -EMSGSIZE: too long. */
+int podproto_read_event(struct podproto *reader, const void *message, size_t len,
+			struct podproto_event *ret);
+
+/* Hands the pod and then its containers to the sink, never to its object(). The bytes may be those
+ * of the event read last. 0: reported; 1: passed over, as podjson_next() passes over; -ENOMEM. */
+int podproto_read_pod(struct podproto *reader, const void *pod, size_t len,
+		      const struct podjson_sink *sink);
+
+/* One pod of a list or a stream, as it was read, to metadata. */
+
+/* Hands it and then its containers to the sink; the arena is for what that takes. 0; 1: it has no
+ * uid; -ENOMEM. */
+int podmeta_report(const struct podobj_pod *pod, struct arena *arena,
+		   const struct podjson_sink *sink);
 
 #endif

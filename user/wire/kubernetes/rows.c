@@ -3,6 +3,7 @@
 #include "wire/kubernetes/rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "base/utf8.h"
 #include "kubelet_pods.pb-c.h"
 #include "wire/json/writer.h"
+
+#define EXACT_REAL 9007199254740992.0 /* 2^53 */
 
 #define AT(type, object, place) ((type *)((char *)(object) + (place)))
 
@@ -129,13 +132,33 @@ static int read_bool(struct podread *r, const struct apirow *row, const json_t *
 	return 0;
 }
 
+/* A whole number, however it is written, taken for 2^53 or its negative where a real is beyond what
+ * it holds exactly; false, and *ret as it was, for anything else. */
+static bool read_whole(const json_t *value, int64_t *ret)
+{
+	double real = json_real_value(value);
+
+	if (json_is_integer(value)) {
+		*ret = json_integer_value(value);
+		return true;
+	}
+	if (!json_is_real(value) || real != floor(real))
+		return false;
+	if (real > EXACT_REAL)
+		real = EXACT_REAL;
+	if (real < -EXACT_REAL)
+		real = -EXACT_REAL;
+	*ret = (int64_t)real;
+	return true;
+}
+
 static int read_integer(struct podread *r, const struct apirow *row, const json_t *value,
 			void *object)
 {
 	bool narrow = row->type == API_INT32;
 	int64_t number;
 
-	if (!apijson_integer(value, &number))
+	if (!read_whole(value, &number))
 		return podread_fail(r, row->key, "is not a whole number");
 	if (narrow ? number < INT32_MIN || number > INT32_MAX
 		   : r->error && row->limit && (number < row->min || number > row->limit))
@@ -153,9 +176,12 @@ static int read_number(struct podread *r, const struct apirow *row, const json_t
 	return json_is_number(value) ? 0 : podread_fail(r, row->key, "is not a number");
 }
 
+/* With any offset, fractions cut at nanoseconds. */
 static int read_time(struct podread *r, const struct apirow *row, const json_t *value, void *object)
 {
-	if (!apijson_time(value, AT(int64_t, object, row->at)))
+	const char *text = json_string_value(value);
+
+	if (!text || rfc3339_parse(text, AT(int64_t, object, row->at)) < 0)
 		return podread_fail(r, row->key, "is not a time as in RFC 3339");
 	return 0;
 }
@@ -274,7 +300,7 @@ static int read_int32s(struct podread *r, const struct apirow *row, const json_t
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		int64_t number;
 
-		if (!apijson_integer(json_array_get(value, i), &number))
+		if (!read_whole(json_array_get(value, i), &number))
 			return podread_fail(r, row->key, "has what is not a whole number");
 		if (number < INT32_MIN || number > INT32_MAX)
 			return podread_fail(r, row->key, "has a number that is out of range");
@@ -661,4 +687,24 @@ void apirows_write(struct buf *out, const struct apirow *rows, const void *objec
 		if (row->flags & API_WRITTEN)
 			write_row(out, row, object);
 	}
+}
+
+/* --- single values ---------------------------------------------------------------------------- */
+
+const json_t *apijson_get(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_null(value) ? NULL : value;
+}
+
+uint32_t apijson_word(const json_t *value, const char *const *words)
+{
+	const char *text = json_string_value(value);
+
+	for (uint32_t i = 0; text && words[i]; i++) {
+		if (strcmp(text, words[i]) == 0)
+			return i + 1;
+	}
+	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Members of the Kubernetes API's objects as rows. A row says once under which name a member comes,
- * what it has to be, and where it goes; the tables are in wire/kubernetes/pod_rows. The sieve of
+ * what it has to be, and where it goes; the tables are in wire/kubernetes/pod. The sieve of
  * wire/kubernetes/pods picks from JSON what the rows name, apirows_read() reads JSON,
  * apirows_read_proto() reads protobuf, and apirows_write() writes JSON.
  *
@@ -20,7 +20,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "wire/kubernetes/value.h"
 
 #define PODREAD_NAME_MAX    1024 /* of a text, but for images and messages */
 #define PODREAD_MESSAGE_MAX 32768
@@ -130,5 +129,12 @@ int apirows_read_proto(struct podread *r, const ProtobufCMessage *message,
 /* Adds the members that are written to an object, in the order of the rows. Times are to the
  * second, as the API has them. Errors stick in the buffer. */
 void apirows_write(struct buf *out, const struct apirow *rows, const void *object);
+
+/* Values of the Kubernetes API's JSON, which may be of any type, as C has them. */
+
+/* An object's member; NULL when there is none, or no object, or it is null. */
+const json_t *apijson_get(const json_t *object, const char *key);
+/* The place of a word in a NULL-terminated list, from 1 on; 0 for anything else. */
+uint32_t apijson_word(const json_t *value, const char *const *words);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "core/metrics/series.h"
 #include "wire/kernel/event.h"
-#include "wire/prometheus/metrics_containers.h"
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 #define NS	   9
@@ -709,7 +708,7 @@ int metrics_write(struct buf *out, enum expo_format format, const struct metrics
 		add_plain(&expo, metrics, checkpoint, LEN(checkpoint));
 	add_shutdown(&expo, &metrics->shutdown);
 	metrics_boot_write(&expo, &metrics->boot);
-	api_add(&expo, &metrics->api);
+	metrics_api_write(&expo, &metrics->api);
 	add_plain(&expo, metrics, log_lines, LEN(log_lines));
 	add_config(&expo, metrics);
 	add_build(&expo, metrics);

@@ -6,16 +6,21 @@
 #ifndef WIRE_PROMETHEUS_METRICS_H
 #define WIRE_PROMETHEUS_METRICS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/boot/log.h"
 #include "core/engine/engine.h"
 #include "core/load/budget.h"
 #include "core/metrics/series.h"
 #include "core/names/credential.h"
-#include "wire/prometheus/api.h"
+#include "core/shutdown/shutdown.h"
 #include "wire/prometheus/exposition.h"
-#include "wire/prometheus/metrics_boot.h"
-#include "wire/prometheus/metrics_containers.h"
 
+/* Lines that do not depend on which containers there are. */
+#define METRICS_CONTAINERS_LINES                         \
+	(OUTCOME_COUNT + GAP_COUNT + UNHEARD_COUNT - 1 + \
+	 SERIES_KILL_COUNT * (SENDER_UNKNOWN + 1) + POD_TRIGGER_COUNT)
 #define METRICS_PROGRAMS_MAX 16
 #define METRICS_HTTP_CLASSES 6
 /* Lines there may be besides those of struct series: what its configuration is to reserve. */
@@ -91,6 +96,40 @@ struct metrics_loop {
 };
 
 /* How earlier boots ended. */
+struct metrics_boot {
+	bool on;			/* false: no note is kept, and nothing is written */
+	uint64_t unclean;		/* boots */
+	const struct bootlog *previous; /* NULL: nothing is known of an earlier boot */
+};
+
+/* What became of the requests that change something at the API server. */
+enum api_event {
+	API_EVENT_CREATED,
+	API_EVENT_UPDATED, /* the count of one was written */
+	API_EVENT_DROPPED, /* beyond the limit */
+	API_EVENT_REFUSED, /* by the server */
+	API_EVENT_EXPIRED, /* the server did not answer in time */
+	API_EVENT_COUNT,
+};
+
+/* Events in Kubernetes, and updates of their counts. */
+struct api_events {
+	bool on; /* false: none are written, left out */
+	uint64_t results[API_EVENT_COUNT];
+};
+
+/* The last status of pods. */
+struct api_statuses {
+	bool on; /* false: none are written, left out */
+	struct shutdown_statuses counts;
+};
+
+/* All that is written to the API server. */
+struct api_metrics {
+	struct api_events events;
+	struct api_statuses statuses;
+};
+
 struct metrics {
 	const struct series *series; /* NULL: none */
 
@@ -148,5 +187,12 @@ struct metrics {
  * reserved. Equal snapshots give equal bytes. The caller says series_scraped() when it was sent.
  */
 int metrics_write(struct buf *out, enum expo_format format, const struct metrics *metrics);
+
+/* Parts of it: how earlier boots ended, the families that struct series counts, what of them was
+ * counted under "_other" after all, and the requests to the API server. */
+void metrics_boot_write(struct expo *expo, const struct metrics_boot *boot);
+void metrics_containers_write(struct expo *expo, const struct series *series);
+void metrics_containers_write_absorbed(struct expo *expo, const struct series_stats *stats);
+void metrics_api_write(struct expo *expo, const struct api_metrics *api);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The families of an earlier boot. */
-#include "wire/prometheus/metrics_boot.h"
+#include "wire/prometheus/metrics.h"
 
 #define NS 9
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The families of containers and of how they stopped. */
-#include "wire/prometheus/metrics_containers.h"
+#include "wire/prometheus/metrics.h"
 
 #define LABELS_MAX 6
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of recorded members. Names are for good: a recording outlives the program. Adding a
  * member is free as long as zero means that it is not there. */
-#include "wire/recording/fields.h"
+#include "wire/recording/recording.h"
 
 #define COUNT(table)   (sizeof(table) / sizeof((table)[0]))
 #define MEMBER(member) ((struct obs *)NULL)->member

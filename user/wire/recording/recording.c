@@ -8,15 +8,11 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/utf8.h"
 #include "wire/json/writer.h"
-#include "wire/recording/fields.h"
 
 #define HEADER_TYPE  "graced-recording"
 #define HEADER_BEGIN "{\"type\":\"" HEADER_TYPE "\""
-
-DEFINE_CLEANUP(json_t *, json_decref);
 
 int rec_write_header(struct buf *out, const char *graced_version)
 {
@@ -114,7 +110,7 @@ int rec_write_obs(struct buf *out, const struct obs *obs)
 
 int rec_read_header(const char *line, size_t len)
 {
-	_cleanup_(cleanup_json_decref) json_t *header = NULL;
+	json_auto_t *header = NULL;
 	bool begins_well = len >= sizeof(HEADER_BEGIN) - 1 &&
 			   memcmp(line, HEADER_BEGIN, sizeof(HEADER_BEGIN) - 1) == 0;
 	json_int_t version = 0, abi = 0;
@@ -593,7 +589,7 @@ static void read_list(const json_t *header, const char *name, char **ret, size_t
 
 int rec_options_read(const char *line, size_t len, struct rec_options *ret)
 {
-	_cleanup_(cleanup_json_decref) json_t *header = json_loadb(line, len, 0, NULL);
+	json_auto_t *header = json_loadb(line, len, 0, NULL);
 	json_int_t grace, wait;
 
 	memset(ret, 0, sizeof(*ret));

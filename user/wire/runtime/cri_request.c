@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cri.pb-c.h"
-#include "wire/grpc/frame.h"
+#include "wire/grpc/message.h"
 
 enum need { NO_KEY, MAY_KEY, MUST_KEY, OWN_QUESTION };
 

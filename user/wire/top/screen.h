@@ -9,6 +9,9 @@
 #ifndef WIRE_TOP_SCREEN_H
 #define WIRE_TOP_SCREEN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "core/top/top.h"
 #include "wire/text/grid.h"
 
@@ -27,5 +30,14 @@ typedef void (*screen_put_fn)(void *userdata, unsigned int line, unsigned int co
 
 /* Lays it out, which fits the sections of top to it. 0, or -ENOMEM: parts are missing. */
 int screen_draw(const struct screen *screen, struct top *top, screen_put_fn put, void *userdata);
+
+/* What a terminal sends for a key: a byte, or a sequence as of ECMA-48. */
+
+/*
+ * Reads the first key of n > 0 bytes. *ret_key: a byte or one of enum top_key, -1 for a sequence
+ * that is ignored. How many bytes it takes; 0: it may go on in bytes that have not come yet. last:
+ * no more come, so that a lone escape is the key of that name.
+ */
+size_t keys_read(const char *bytes, size_t n, bool last, int *ret_key);
 
 #endif

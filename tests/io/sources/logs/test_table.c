@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often a log directory that goes on changing is read again. Nothing here depends on how fast
 // that is: what may be spent is set, and so is when that was.
-#include "io/sources/logs/table.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
+#include "io/sources/logs/logs.h"
 #include "lib/claim.h"
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static int teardown(void **state)
 	struct stage *s = *state;
 	char command[128];
 
-	source_logs_table_clear(&s->table);
+	source_logs_table_refresh(&s->table, -ENOENT);
 	snprintf(command, sizeof(command), "rm -rf -- '%s'", s->dir);
 	return system(command);
 }

@@ -4,11 +4,9 @@
 #include "io/sources/cri/call.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -172,13 +170,6 @@ static void free_call(struct source_cri_call *call)
 	free(call);
 }
 
-static void unlink_call(struct source_cri_calls *calls, struct source_cri_call *call)
-{
-	*(call->prev ? &call->prev->next : &calls->first) = call->next;
-	if (call->next)
-		call->next->prev = call->prev;
-}
-
 static int on_data(void *userdata, const void *data, size_t len)
 {
 	struct source_cri_call *call = userdata;
@@ -224,7 +215,7 @@ static void on_done(void *userdata, const struct fetch_result *result)
 	struct source_cri_answer answer = {};
 	const char *trouble = judge(call, result, &answer);
 
-	unlink_call(calls, call);
+	LIST_REMOVE(call, link);
 	if (trouble) {
 		if (call->lookup)
 			source_cri_queue_move(calls->queue, call->lookup, PLACE_DOOMED);
@@ -240,9 +231,10 @@ static void on_done(void *userdata, const struct fetch_result *result)
 /* The first connection without a call. */
 static unsigned int free_line(const struct source_cri_calls *calls)
 {
+	const struct source_cri_call *call;
 	unsigned int taken = 0;
 
-	for (const struct source_cri_call *call = calls->first; call; call = call->next)
+	LIST_FOREACH(call, &calls->list, link)
 		taken |= 1u << call->line;
 	return (unsigned int)__builtin_ctz(~taken);
 }
@@ -279,20 +271,17 @@ int source_cri_call(struct source_cri_calls *calls, enum cri_method method, cons
 		free_call(call);
 		return r;
 	}
-	call->next = calls->first;
-	if (call->next)
-		call->next->prev = call;
-	calls->first = call;
+	LIST_INSERT_HEAD(&calls->list, call, link);
 	return 0;
 }
 
 void source_cri_call_cancel_all(struct source_cri_calls *calls, enum source_cri_place place)
 {
-	while (calls->first) {
-		struct source_cri_call *call = calls->first;
+	struct source_cri_call *call;
 
+	while ((call = LIST_FIRST(&calls->list))) {
 		fetch_cancel(call->fetch);
-		unlink_call(calls, call);
+		LIST_REMOVE(call, link);
 		if (call->lookup)
 			source_cri_queue_move(calls->queue, call->lookup, place);
 		free_call(call);

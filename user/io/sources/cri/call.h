@@ -8,12 +8,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
+#include <systemd/sd-event.h>
 
 #include "base/buf.h"
 #include "core/names/meta.h"
 #include "io/fetch/fetch.h"
 #include "io/files/socket.h"
-#include "wire/grpc/frame.h"
+#include "io/sources/cri/cri.h"
+#include "io/sources/poll.h"
+#include "wire/grpc/message.h"
 #include "wire/runtime/cri.h"
 
 /* Look-ups, by where they stand. */
@@ -75,7 +79,7 @@ struct source_cri_calls {
 	enum cri_version version;
 	uint64_t timeout_ns;
 	uint64_t answered_ns; /* the last sensible answer */
-	struct source_cri_call *first;
+	LIST_HEAD(, source_cri_call) list;
 	/* An answer speaks against the runtime: the session is over. what: the method's name. */
 	void (*failed)(void *userdata, const char *what, const char *text);
 	void *userdata; /* of failed */
@@ -102,7 +106,7 @@ typedef void (*source_cri_call_fn)(struct source_cri_call *call,
 
 struct source_cri_call {
 	struct source_cri_calls *calls;
-	struct source_cri_call *prev, *next;
+	LIST_ENTRY(source_cri_call) link;
 	struct fetch_call *fetch;
 	enum cri_method method;
 	struct source_cri_lookup *lookup; /* NULL: the session's own */
@@ -127,5 +131,65 @@ void source_cri_call_cancel_all(struct source_cri_calls *calls, enum source_cri_
 int source_cri_call_open(const struct source_cri_calls *calls, enum cri_method method,
 			 const struct buf *question, unsigned int line,
 			 struct fetch_request *request, struct fetch_call **ret);
+
+/*
+ * What the runtime has, found and reported: one container after another, a crowd by a list of
+ * everything, and what its events name.
+ */
+
+struct source_cri_look;
+
+struct source_cri_look_session {
+	void *userdata;
+	/* A list makes no sense, or cannot be requested: the session is over. */
+	void (*failed)(void *userdata, const char *what, const char *text);
+	/* The first list was reported. */
+	void (*listed)(void *userdata);
+};
+
+/* calls and its queue are the caller's, and outlive it. node: whose containers are reported; NULL:
+ * all. -errno. */
+int source_cri_look_new(sd_event *event, struct source_cri_calls *calls, const char *node,
+			const struct source_sink *sink,
+			const struct source_cri_look_session *session,
+			struct source_cri_look **ret);
+struct source_cri_look *source_cri_look_free(struct source_cri_look *l);
+
+/* connected: the runtime can be asked; ready: its first list was reported, too. */
+void source_cri_look_set(struct source_cri_look *l, bool connected, bool ready);
+/* For another connection: its lists may be shorter. */
+void source_cri_look_renew(struct source_cri_look *l);
+/* Lists everything for the first time on this connection. */
+void source_cri_look_list(struct source_cri_look *l);
+/* Gives the list up; who waited for it goes there. */
+void source_cri_look_abort(struct source_cri_look *l, enum source_cri_place place);
+/* Answers all that wait that they failed, from the event loop. */
+void source_cri_look_doom(struct source_cri_look *l);
+
+/* As source_cri_find(), or with exit as source_cri_exit(), of an ID that is valid. */
+void source_cri_look_up(struct source_cri_look *l, const char *id, bool exit);
+/* Counts and reports the end of a source_cri_find(). */
+void source_cri_look_answer(struct source_cri_look *l, const char *id, enum meta_result result);
+/* Reports what an event holds, and looks up what it lacks. */
+void source_cri_look_event(struct source_cri_look *l, struct cri_event *event);
+
+void source_cri_look_count(const struct source_cri_look *l, uint64_t ret[META_RESULT_COUNT]);
+
+/*
+ * Stops that the runtime was requested to make. They are apart from the session's calls: a stop
+ * takes as long as the container wants, and containerd gives a stop up when its client hangs up, so
+ * that a session that fails for another reason must not end it.
+ */
+
+struct source_cri_stops;
+
+/* calls has the socket and the client, is the caller's and outlives it. -errno. */
+int source_cri_stops_new(sd_event *event, const struct source_cri_calls *calls,
+			 struct source_cri_stops **ret);
+/* Hangs up; there is no done any more. */
+struct source_cri_stops *source_cri_stops_free(struct source_cri_stops *stops);
+
+/* As source_cri_stop(), of an ID that is valid. */
+int source_cri_stops_add(struct source_cri_stops *stops, const struct source_cri_stop *stop);
 
 #endif

@@ -9,14 +9,12 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
-#include "base/backoff.h"
 #include "base/cleanup.h"
+#include "base/retry.h"
 #include "io/files/socket.h"
-#include "io/loop/defer.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/sources/cri/call.h"
-#include "io/sources/cri/look.h"
-#include "io/sources/cri/stop.h"
 
 /* --- the stream of events --------------------------------------------------------------------- */
 
@@ -33,9 +31,8 @@ struct source_cri_events {
 	const char *node; /* whose events are read; NULL: all */
 	struct source_cri_events_sink sink;
 	struct fetch_call *call;
-	struct defer slice;
+	struct poll_stream messages;
 	sd_event_source *retry;
-	struct buf bytes;
 	unsigned int failures;
 	bool wanted;  /* from start to stop */
 	bool refused; /* the runtime has none; until another is connected to */
@@ -48,17 +45,11 @@ struct source_cri_events {
 #define EVENTS_RETRY_MIN_NS UINT64_C(1000000000)
 #define EVENTS_RETRY_MAX_NS UINT64_C(64000000000)
 
-static void wake(struct source_cri_events *stream)
-{
-	defer_enable(&stream->slice);
-}
-
 static void retry_later(struct source_cri_events *stream)
 {
 	uint64_t wait_ns = backoff_ns(EVENTS_RETRY_MIN_NS, EVENTS_RETRY_MAX_NS, stream->failures++);
 
-	sd_event_source_set_time_relative(stream->retry, wait_ns / 1000);
-	sd_event_source_set_enabled(stream->retry, SD_EVENT_ONESHOT);
+	timer_after(stream->retry, wait_ns / 1000);
 }
 
 static int on_data(void *userdata, const void *data, size_t len)
@@ -66,11 +57,7 @@ static int on_data(void *userdata, const void *data, size_t len)
 	struct source_cri_events *stream = userdata;
 
 	stream->open = true;
-	if (len > BACKLOG_MAX - stream->bytes.len)
-		return -ENOBUFS;
-	buf_add(&stream->bytes, data, len);
-	wake(stream);
-	return buf_error(&stream->bytes);
+	return poll_stream_add(&stream->messages, data, len);
 }
 
 static void on_end(void *userdata, const struct fetch_result *result)
@@ -99,7 +86,7 @@ static void request(struct source_cri_events *stream)
 
 	if (!stream->wanted || stream->call || stream->refused)
 		return;
-	buf_reset(&stream->bytes);
+	poll_stream_reset(&stream->messages);
 	if (cri_request(&question, CRI_EVENTS, NULL) < 0 ||
 	    source_cri_call_open(stream->calls, CRI_EVENTS, &question, SOURCE_CRI_EVENT_LINE, &http,
 				 &stream->call) < 0)
@@ -118,63 +105,28 @@ static void source_cri_events_stop(struct source_cri_events *stream)
 	stream->wanted = false;
 	stream->call = fetch_cancel(stream->call);
 	stream->open = false;
-	buf_free(&stream->bytes);
+	poll_stream_reset(&stream->messages);
 	sd_event_source_set_enabled(stream->retry, SD_EVENT_OFF);
-	defer_disable(&stream->slice);
 }
 
-/* The bytes of one event, or -errno when what came is no stream of messages. */
-static ssize_t take_first(struct source_cri_events *stream, const char *bytes, size_t len)
-{
-	struct cri_event event;
-	const void *payload;
-	size_t payload_len, consumed;
-	int r = grpc_unframe(bytes, len, EVENT_MAX, &payload, &payload_len, &consumed);
-
-	if (r < 0)
-		return r;
-	if (consumed && cri_read_event(payload, payload_len, stream->node, &event) == 0) {
-		stream->failures = 0;
-		stream->sink.event(stream->sink.userdata, &event);
-	}
-	return (ssize_t)consumed;
-}
-
-static void consume(struct buf *bytes, size_t n)
-{
-	size_t left = bytes->len - n;
-
-	memmove(bytes->data, bytes->data + n, left);
-	buf_truncate(bytes, left);
-	if (left == 0)
-		buf_free(bytes);
-}
-
-static int on_slice(sd_event_source *source, void *userdata)
+static void on_message(void *userdata, const void *message, size_t len)
 {
 	struct source_cri_events *stream = userdata;
-	uint64_t until_ns = clock_boot_ns() + SOURCE_CRI_SLICE_NS;
-	size_t at = 0;
-	ssize_t n = 0;
+	struct cri_event event;
 
-	/* The sink may stop the stream: then the bytes are gone. */
-	while (at < stream->bytes.len && (at == 0 || clock_boot_ns() < until_ns)) {
-		n = take_first(stream, stream->bytes.data + at, stream->bytes.len - at);
-		if (n <= 0)
-			break;
-		at += (size_t)n;
-	}
-	if (n < 0) {
-		stream->call = fetch_cancel(stream->call);
-		buf_free(&stream->bytes);
-		retry_later(stream);
-		return 0;
-	}
-	if (at && at <= stream->bytes.len)
-		consume(&stream->bytes, at);
-	if (n > 0 && stream->bytes.len)
-		wake(stream);
-	return 0;
+	if (cri_read_event(message, len, stream->node, &event) < 0)
+		return;
+	stream->failures = 0;
+	stream->sink.event(stream->sink.userdata, &event);
+}
+
+static void on_no_message(void *userdata, int error)
+{
+	struct source_cri_events *stream = userdata;
+
+	stream->call = fetch_cancel(stream->call);
+	poll_stream_reset(&stream->messages);
+	retry_later(stream);
 }
 
 static int on_events_retry(sd_event_source *source, uint64_t usec, void *userdata)
@@ -186,22 +138,26 @@ static int on_events_retry(sd_event_source *source, uint64_t usec, void *userdat
 /* All zeros, but for calls, node and sink. -errno; then it is still to be closed. */
 static int source_cri_events_open(struct source_cri_events *stream, sd_event *event)
 {
-	int r = defer_open(&stream->slice, event, on_slice, stream);
+	int r;
 
-	if (r < 0)
-		return r;
-	r = sd_event_add_time_relative(event, &stream->retry, CLOCK_MONOTONIC, 0, 1000,
-				       on_events_retry, stream);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_enabled(stream->retry, SD_EVENT_OFF);
+	stream->messages = (struct poll_stream){
+		.backlog_max = BACKLOG_MAX,
+		.message_max = EVENT_MAX,
+		.slice_ns = SOURCE_CRI_SLICE_NS,
+		.message = on_message,
+		.broken = on_no_message,
+		.userdata = stream,
+	};
+	r = poll_stream_open(&stream->messages, event);
+	return r < 0 ? r
+		     : timer_new(event, CLOCK_MONOTONIC, 1000, on_events_retry, stream,
+				 &stream->retry);
 }
 
 static void source_cri_events_close(struct source_cri_events *stream)
 {
 	stream->call = fetch_cancel(stream->call);
-	buf_free(&stream->bytes);
-	defer_close(&stream->slice);
+	poll_stream_close(&stream->messages);
 	stream->retry = sd_event_source_disable_unref(stream->retry);
 }
 
@@ -270,15 +226,13 @@ static void set_phase(struct source_cri *cri, enum phase phase)
 
 static void watch(struct source_cri *cri)
 {
-	sd_event_source_set_time_relative(cri->retry, WATCH_USEC);
-	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
+	timer_after(cri->retry, WATCH_USEC);
 }
 
 static void retry_after(struct source_cri *cri, uint64_t delay_ns)
 {
 	cri->retry_ns = clock_boot_ns() + delay_ns;
-	sd_event_source_set_time_relative(cri->retry, delay_ns / 1000);
-	sd_event_source_set_enabled(cri->retry, SD_EVENT_ONESHOT);
+	timer_after(cri->retry, delay_ns / 1000);
 }
 
 static void back_off(struct source_cri *cri)
@@ -341,24 +295,14 @@ static int choose(struct source_cri *cri)
 	const char *const own[] = {cri->endpoint, NULL};
 	const char *const *places = cri->endpoint[0] ? own : cri->search;
 	bool all = cri->candidate == 0;
-	int result = -ENOENT;
+	char why[160];
+	int r = socket_find(places, &cri->candidate, &cri->sock, why);
 
-	for (; places[cri->candidate]; cri->candidate++) {
-		const char *place = places[cri->candidate];
-		char why[160];
-		int r = socket_check(place, &cri->sock, why);
-
-		if (r == -ENOENT)
-			continue;
-		snprintf(cri->calls.path, sizeof(cri->calls.path), "%s", place);
-		if (r == 0)
-			return 0;
-		say(cri, "", why);
-		result = r;
-	}
-	if (all && result == -ENOENT)
-		say(cri, "", "there is no socket of a runtime");
-	return result;
+	if (r != -ENOENT)
+		snprintf(cri->calls.path, sizeof(cri->calls.path), "%s", places[cri->candidate]);
+	if (r < 0 && (all || r != -ENOENT))
+		say(cri, "", r == -ENOENT ? "there is no socket of a runtime" : why);
+	return r;
 }
 
 static void connect_next(struct source_cri *cri)

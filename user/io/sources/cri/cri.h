@@ -18,7 +18,7 @@
 #include <systemd/sd-event.h>
 
 #include "io/fetch/fetch.h"
-#include "io/sources/source.h"
+#include "io/sources/poll.h"
 
 struct source_cri;
 

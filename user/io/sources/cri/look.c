@@ -4,7 +4,8 @@
  * own stop signal; else its image's. Its status alone would name it, too, but containerd logs an
  * error for everyone that is not a container.
  */
-#include "io/sources/cri/look.h"
+#include "io/loop/loop.h"
+#include "io/sources/cri/call.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -69,7 +70,7 @@ struct source_cri_look {
 	struct source_cri_calls *calls;
 	struct source_cri_queue *queue;
 	const char *node;
-	struct source_sink sink;
+	struct poll poll;
 	struct source_cri_look_session session;
 	bool connected, ready;
 	sd_event_source *slice; /* of the list, and of answering the doomed */
@@ -80,7 +81,6 @@ struct source_cri_look {
 	sd_event_source *pace;
 	uint64_t pace_ns; /* when it is due; 0: it is not */
 	uint64_t credit_ns, credited_ns;
-	uint64_t lookups[META_RESULT_COUNT];
 };
 
 /* --- the stop signals of images ----------------------------------------------------------------- */
@@ -133,14 +133,12 @@ static void pace(struct source_cri_look *l, uint64_t at_ns, uint64_t now_ns)
 	if (l->pace_ns && l->pace_ns <= at_ns)
 		return;
 	l->pace_ns = at_ns;
-	sd_event_source_set_time_relative(l->pace, at_ns > now_ns ? (at_ns - now_ns) / 1000 : 0);
-	sd_event_source_set_enabled(l->pace, SD_EVENT_ONESHOT);
+	timer_after(l->pace, at_ns > now_ns ? (at_ns - now_ns) / 1000 : 0);
 }
 
 void source_cri_look_answer(struct source_cri_look *l, const char *id, enum meta_result result)
 {
-	l->lookups[result]++;
-	l->sink.done(l->sink.userdata, META_CRI, id, result);
+	poll_end_lookup(&l->poll, id, result);
 }
 
 /* Where all places are taken, the one that was looked up most often makes way. */
@@ -193,8 +191,8 @@ static bool report(struct source_cri_look *l, struct cri_item *item)
 		      get_signal(&l->images, item->image_key, &container->stop_signal);
 
 	if (item->pod.uid[0])
-		l->sink.pod(l->sink.userdata, &item->pod);
-	l->sink.container(l->sink.userdata, container);
+		l->poll.sink.pod(l->poll.sink.userdata, &item->pod);
+	l->poll.sink.container(l->poll.sink.userdata, container);
 	return learnt;
 }
 
@@ -520,7 +518,7 @@ static void on_image(struct source_cri_call *call, const struct source_cri_answe
 		put_signal(&l->images, call->key, learnt.stop_signal);
 	memcpy(learnt.id, lookup->id, sizeof(learnt.id));
 	if (learnt.stop_signal)
-		l->sink.container(l->sink.userdata, &learnt);
+		l->poll.sink.container(l->poll.sink.userdata, &learnt);
 	finish(l, lookup, META_FOUND);
 }
 
@@ -676,7 +674,7 @@ void source_cri_look_renew(struct source_cri_look *l)
 
 void source_cri_look_count(const struct source_cri_look *l, uint64_t ret[META_RESULT_COUNT])
 {
-	memcpy(ret, l->lookups, sizeof(l->lookups));
+	memcpy(ret, l->poll.lookups, sizeof(l->poll.lookups));
 }
 
 static int add_sources(struct source_cri_look *l, sd_event *event)
@@ -688,10 +686,7 @@ static int add_sources(struct source_cri_look *l, sd_event *event)
 	/* Whatever else there is to do comes first. */
 	sd_event_source_set_priority(l->slice, SD_EVENT_PRIORITY_NORMAL + 10);
 	sd_event_source_set_enabled(l->slice, SD_EVENT_OFF);
-	r = sd_event_add_time_relative(event, &l->pace, CLOCK_MONOTONIC, 0, 1000, on_pace, l);
-	if (r < 0)
-		return r;
-	return sd_event_source_set_enabled(l->pace, SD_EVENT_OFF);
+	return timer_new(event, CLOCK_MONOTONIC, 1000, on_pace, l, &l->pace);
 }
 
 int source_cri_look_new(sd_event *event, struct source_cri_calls *calls, const char *node,
@@ -706,7 +701,7 @@ int source_cri_look_new(sd_event *event, struct source_cri_calls *calls, const c
 	l->calls = calls;
 	l->queue = calls->queue;
 	l->node = node;
-	l->sink = *sink;
+	l->poll = (struct poll){.sink = *sink, .source = META_CRI};
 	l->session = *session;
 	l->credited_ns = clock_boot_ns();
 	l->credit_ns = BURST_NS;

@@ -3,7 +3,8 @@
  * preStop hook may be run first, as the kubelet does it (executePreStopHook() in
  * pkg/kubelet/kuberuntime/kuberuntime_container.go). The container's own annotation has its
  * command. The seconds that it takes are subtracted from the container's time. */
-#include "io/sources/cri/stop.h"
+#include "io/loop/loop.h"
+#include "io/sources/cri/call.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -431,9 +432,7 @@ int source_cri_stops_new(sd_event *event, const struct source_cri_calls *calls,
 	TAILQ_INIT(&stops->waiting);
 	TAILQ_INIT(&stops->begun);
 	/* A timer that is always due: a source of the deferred kind would go before all others. */
-	r = sd_event_add_time(event, &stops->slice, CLOCK_MONOTONIC, 0, 1, on_slice, stops);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(stops->slice, SD_EVENT_OFF);
+	r = timer_new(event, CLOCK_MONOTONIC, 1, on_slice, stops, &stops->slice);
 	if (r < 0) {
 		source_cri_stops_free(stops);
 		return r;

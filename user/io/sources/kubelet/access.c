@@ -195,7 +195,8 @@ static int open_regular(const char *what, const char *path, struct source_kubele
 	return -EINVAL;
 }
 
-int source_kubelet_file(const char *what, const char *path, struct source_kubelet_why *ret_why)
+/* Whether libcurl, which opens the file by itself, would not wait for a writer of it. */
+static int check_file(const char *what, const char *path, struct source_kubelet_why *ret_why)
 {
 	int fd = open_regular(what, path, ret_why);
 
@@ -294,19 +295,33 @@ static int read_client(const char *path, char **ret, struct source_kubelet_why *
 	return -EINVAL;
 }
 
-int source_kubelet_secrets_read(const char *token_file, const char *client_file,
-				struct source_kubelet_secrets *ret,
-				struct source_kubelet_why *ret_why)
-{
-	struct source_kubelet_secrets secrets = {};
-	int r = token_file ? read_token(token_file, &secrets.token, ret_why) : 0;
-	int client = client_file ? read_client(client_file, &secrets.client, ret_why) : 0;
+struct secrets {
+	char *token;  /* NULL: none */
+	char *client; /* PEM with certificate and key; NULL: none */
+};
 
-	*ret = secrets;
-	return client < 0 ? client : r;
+/* *ret has those that can be read, for secrets_done() either way, and *ret_credential the one of
+ * them that expires first. */
+static int secrets_read(const struct source_kubelet_options *options, struct secrets *ret,
+			struct credential *ret_credential, struct source_kubelet_why *ret_why)
+{
+	struct credential token = {}, client = {};
+	int r, client_r;
+
+	*ret = (struct secrets){};
+	r = options->token_file ? read_token(options->token_file, &ret->token, ret_why) : 0;
+	client_r =
+		options->client_file ? read_client(options->client_file, &ret->client, ret_why) : 0;
+	if (ret->token)
+		jwt_read(ret->token, &token);
+	if (ret->client)
+		certificate_read(ret->client, strlen(ret->client), &client);
+	*ret_credential = *credential_first(&token, &client);
+	return client_r < 0 ? client_r : r;
 }
 
-void source_kubelet_secrets_done(struct source_kubelet_secrets *secrets)
+/* Overwrites and frees them. */
+static void secrets_done(struct secrets *secrets)
 {
 	if (secrets->token)
 		secrets->token = forget(secrets->token, strlen(secrets->token));
@@ -314,28 +329,61 @@ void source_kubelet_secrets_done(struct source_kubelet_secrets *secrets)
 		secrets->client = forget(secrets->client, strlen(secrets->client));
 }
 
-void source_kubelet_secrets_expiry(const struct source_kubelet_secrets *secrets,
-				   struct credential *ret)
-{
-	struct credential token = {}, client = {};
-
-	if (secrets->token)
-		jwt_read(secrets->token, &token);
-	if (secrets->client)
-		certificate_read(secrets->client, strlen(secrets->client), &client);
-	*ret = *credential_first(&token, &client);
-}
-
 int source_kubelet_credential(const struct source_kubelet_options *options, struct credential *ret,
 			      struct source_kubelet_why *ret_why)
 {
-	struct source_kubelet_secrets secrets;
-	int r = source_kubelet_secrets_read(options->token_file, options->client_file, &secrets,
-					    ret_why);
+	struct secrets secrets;
+	int r = secrets_read(options, &secrets, ret, ret_why);
 
-	source_kubelet_secrets_expiry(&secrets, ret);
-	source_kubelet_secrets_done(&secrets);
+	secrets_done(&secrets);
 	return r;
+}
+
+int source_kubelet_send(const struct source_kubelet_options *options, struct fetch *fetch,
+			struct fetch_request *request, const char *cannot, struct fetch_call **ret,
+			struct credential *ret_credential, struct source_kubelet_why *ret_why)
+{
+	struct secrets secrets;
+	int r = secrets_read(options, &secrets, ret_credential, ret_why);
+
+	if (r >= 0 && options->ca_file)
+		r = check_file("CA", options->ca_file, ret_why);
+	if (r >= 0) {
+		request->ca_file = options->ca_file;
+		request->server_name = options->server_name;
+		request->client_pem = secrets.client;
+		request->token = secrets.token;
+		r = fetch_start(fetch, request, ret);
+		if (r < 0)
+			snprintf(ret_why->text, sizeof(ret_why->text), "%s: %s", cannot,
+				 strerror(-r));
+	}
+	secrets_done(&secrets);
+	return r;
+}
+
+static int copy(const char *text, const char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return text && !*ret ? -ENOMEM : 0;
+}
+
+int source_kubelet_copy(const struct source_kubelet_options *o, struct source_kubelet_options *ret)
+{
+	bool lacks = copy(o->ca_file, &ret->ca_file) < 0;
+
+	lacks |= copy(o->server_name, &ret->server_name) < 0;
+	lacks |= copy(o->token_file, &ret->token_file) < 0;
+	lacks |= copy(o->client_file, &ret->client_file) < 0;
+	return lacks ? -ENOMEM : 0;
+}
+
+void source_kubelet_drop(struct source_kubelet_options *copy)
+{
+	free((char *)copy->ca_file);
+	free((char *)copy->server_name);
+	free((char *)copy->token_file);
+	free((char *)copy->client_file);
 }
 
 /* --- why it was in vain ----------------------------------------------------------------------- */

@@ -14,26 +14,19 @@ int source_kubelet_check(const struct source_kubelet_options *options, char **re
 void source_kubelet_explain(const struct source_kubelet_options *options,
 			    const struct fetch_result *result, struct source_kubelet_why *ret);
 
-/* What shows who the client is: the token, and the client certificate with its key. */
+/* Copies of the options' ca_file, server_name, token_file and client_file, for
+ * source_kubelet_drop(). -ENOMEM: some of them. */
+int source_kubelet_copy(const struct source_kubelet_options *options,
+			struct source_kubelet_options *ret);
+void source_kubelet_drop(struct source_kubelet_options *copy);
 
-/* Whether libcurl, which opens the file by itself, would not wait for a writer of it: 0, or -errno
- * and a sentence for a person. what: "CA". */
-int source_kubelet_file(const char *what, const char *path, struct source_kubelet_why *ret_why);
-
-struct source_kubelet_secrets {
-	char *token;  /* NULL: none */
-	char *client; /* PEM with certificate and key; NULL: none */
-};
-
-/* Reads those of the files that are not NULL. *ret has those that can be read, for the caller to
- * release either way; on failure a sentence for a person and -errno. */
-int source_kubelet_secrets_read(const char *token_file, const char *client_file,
-				struct source_kubelet_secrets *ret,
-				struct source_kubelet_why *ret_why);
-/* Overwrites and frees them. */
-void source_kubelet_secrets_done(struct source_kubelet_secrets *secrets);
-/* The one that expires first; all zero when neither has a date. */
-void source_kubelet_secrets_expiry(const struct source_kubelet_secrets *secrets,
-				   struct credential *ret);
+/*
+ * Sends the request with what shows who the client is, as its files are now, and has the server
+ * verified. *ret_credential is what expires first, as far as the files can be read. -errno with a
+ * sentence for a person, which has `cannot` where fetch_start() is at fault.
+ */
+int source_kubelet_send(const struct source_kubelet_options *options, struct fetch *fetch,
+			struct fetch_request *request, const char *cannot, struct fetch_call **ret,
+			struct credential *ret_credential, struct source_kubelet_why *ret_why);
 
 #endif

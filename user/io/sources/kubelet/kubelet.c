@@ -12,14 +12,14 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "base/backoff.h"
 #include "base/duration.h"
+#include "base/retry.h"
 #include "base/time.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/access.h"
 #include "io/sources/kubelet/known.h"
 #include "io/sources/kubelet/stream.h"
-#include "wire/kubernetes/pod_proto.h"
 #include "wire/kubernetes/pods.h"
 
 #define INTERVAL_NS (30 * NS_PER_S)
@@ -53,9 +53,8 @@ struct lookup {
 struct source_kubelet {
 	sd_event *event;
 	struct fetch *fetch;
-	struct source_sink sink;
-	enum meta_source source; /* the kubelet or the API server */
-	char *url;		 /* with its query */
+	struct poll poll; /* its source: the kubelet or the API server */
+	char *url;	  /* with its query */
 
 	struct source_kubelet_options options; /* its files, names and times: copies */
 
@@ -126,10 +125,8 @@ static uint64_t due_ns(const struct source_kubelet *k)
 
 static void plan(struct source_kubelet *k)
 {
-	if (is_busy(k))
-		return;
-	sd_event_source_set_time(k->timer, due_ns(k) / 1000);
-	sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
+	if (!is_busy(k))
+		timer_at(k->timer, later(due_ns(k), 1));
 }
 
 /* A pod may have left the list. The kubelet calls a pod deleted when it has finished with it
@@ -141,12 +138,6 @@ static void want_list(struct source_kubelet *k)
 	if (!k->wanted_ns)
 		k->wanted_ns = clock_boot_ns();
 	plan(k);
-}
-
-static void report_done(struct source_kubelet *k, const char *uid, enum meta_result result)
-{
-	k->state.lookups[result]++;
-	k->sink.done(k->sink.userdata, k->source, uid, result);
 }
 
 /* Ends the look-ups that the last question was to answer; all of them when there is no answer. The
@@ -163,7 +154,7 @@ static void answer(struct source_kubelet *k, enum meta_result unless_found, bool
 			continue;
 		}
 		k->lookups[i].question = 0;
-		report_done(k, one.uid, one.found ? META_FOUND : unless_found);
+		poll_end_lookup(&k->poll, one.uid, one.found ? META_FOUND : unless_found);
 	}
 	added = k->n_lookups - n;
 	memmove(k->lookups + kept, k->lookups + n, added * sizeof(k->lookups[0]));
@@ -266,7 +257,7 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 	if (k->leaving_out)
 		return;
 	/* Any user can write the annotation that a kubelet puts on its static pods. */
-	if (k->source == META_API)
+	if (k->poll.source == META_API)
 		meta.is_static = false;
 	if (k->streaming) {
 		source_known_insert(&k->known, &meta, pod->seen_wall_ns);
@@ -276,8 +267,8 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 		mark_found(k, meta.uid);
 		meta.asked_ns = k->asked_ns;
 	}
-	meta.source = k->source;
-	k->sink.pod(k->sink.userdata, &meta);
+	meta.source = k->poll.source;
+	k->poll.sink.pod(k->poll.sink.userdata, &meta);
 }
 
 static void on_container(void *userdata, const struct meta_container *container)
@@ -285,9 +276,9 @@ static void on_container(void *userdata, const struct meta_container *container)
 	struct source_kubelet *k = userdata;
 	struct meta_container meta = *container;
 
-	meta.source = k->source;
+	meta.source = k->poll.source;
 	if (!k->leaving_out)
-		k->sink.container(k->sink.userdata, &meta);
+		k->poll.sink.container(k->poll.sink.userdata, &meta);
 }
 
 /* Begins to take the answer apart. */
@@ -348,8 +339,8 @@ static void finish(struct source_kubelet *k)
 	source_known_finish(&k->known);
 	k->streaming = k->listing;
 	k->listing = false;
-	if (whole && k->sink.listed)
-		k->sink.listed(k->sink.userdata, k->source, k->asked_ns);
+	if (whole && k->poll.sink.listed)
+		k->poll.sink.listed(k->poll.sink.userdata, k->poll.source, k->asked_ns);
 	go_up(k, &counts);
 	if (k->streaming)
 		source_stream_hold(k->stream, false);
@@ -358,10 +349,10 @@ static void finish(struct source_kubelet *k)
 static void on_gone(void *userdata, const char *uid)
 {
 	struct source_kubelet *k = userdata;
-	struct meta_pod gone = {.source = k->source, .gone = true, .asked_ns = k->asked_ns};
+	struct meta_pod gone = {.source = k->poll.source, .gone = true, .asked_ns = k->asked_ns};
 
 	strcpy(gone.uid, uid);
-	k->sink.pod(k->sink.userdata, &gone);
+	k->poll.sink.pod(k->poll.sink.userdata, &gone);
 }
 
 static void give_up(struct source_kubelet *k, int error)
@@ -440,45 +431,24 @@ static void on_done(void *userdata, const struct fetch_result *result)
 	go_down(k, "%s", why.text);
 }
 
-static int start(struct source_kubelet *k, const struct source_kubelet_secrets *secrets)
+/* Sends the question. What comes of it ends in go_down() or take_reply(). */
+static void query(struct source_kubelet *k)
 {
 	static const char *const headers[] = {"Accept: application/json", NULL};
 	struct fetch_request request = {
 		.url = k->url,
 		.headers = headers,
-		.ca_file = k->options.ca_file,
-		.server_name = k->options.server_name,
-		.client_pem = secrets->client,
-		.token = secrets->token,
 		.max_bytes = SOURCE_KUBELET_REPLY_MAX,
 		.timeout_ns = k->options.timeout_ns,
 		.data = on_data,
 		.done = on_done,
 		.userdata = k,
 	};
-
-	return fetch_start(k->fetch, &request, &k->call);
-}
-
-/* Sends the question. What comes of it ends in go_down() or take_reply(). */
-static void query(struct source_kubelet *k)
-{
-	struct source_kubelet_secrets secrets;
 	struct source_kubelet_why why;
-	int r = source_kubelet_secrets_read(k->options.token_file, k->options.client_file, &secrets,
-					    &why);
-	int start_error = 0;
 
-	source_kubelet_secrets_expiry(&secrets, &k->state.credential);
-	if (r >= 0 && k->options.ca_file)
-		r = source_kubelet_file("CA", k->options.ca_file, &why);
-	if (r >= 0)
-		start_error = start(k, &secrets);
-	source_kubelet_secrets_done(&secrets);
-	if (r < 0)
+	if (source_kubelet_send(&k->options, k->fetch, &request, "cannot ask it", &k->call,
+				&k->state.credential, &why) < 0)
 		go_down(k, "%s", why.text);
-	else if (start_error < 0)
-		go_down(k, "cannot ask it: %s", strerror(-start_error));
 }
 
 /* --- the stream --------------------------------------------------------------------------------- */
@@ -565,8 +535,7 @@ static void query_stream(struct source_kubelet *k)
 	k->counts = (struct podjson_counts){};
 	source_known_begin(&k->known);
 	snprintf(k->state.where, sizeof(k->state.where), "%s", source_stream_path(k->stream));
-	sd_event_source_set_time_relative(k->patience, k->options.timeout_ns / 1000);
-	sd_event_source_set_enabled(k->patience, SD_EVENT_ONESHOT);
+	timer_after(k->patience, k->options.timeout_ns / 1000);
 	if (source_stream_open(k->stream) < 0)
 		fail_stream(k, "cannot ask it");
 }
@@ -600,14 +569,10 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 	struct source_kubelet *k = userdata;
 	bool better = k->streaming ? source_stream_is_replaced(k->stream)
 				   : source_stream_is_ready(k->stream);
-	int r;
 
-	if (better && !is_busy(k)) {
-		sd_event_source_set_time(k->timer, 0);
-		sd_event_source_set_enabled(k->timer, SD_EVENT_ONESHOT);
-	}
-	r = sd_event_source_set_time_relative(source, k->look_us);
-	return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	if (better && !is_busy(k))
+		timer_at(k->timer, 1);
+	return timer_after(source, k->look_us);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -633,11 +598,11 @@ void source_kubelet_refresh(struct source_kubelet *k, const char *pod_uid)
 	struct lookup lookup = {.question = k->questions + 1};
 
 	if (strlen(pod_uid) >= sizeof(lookup.uid)) {
-		report_done(k, pod_uid, META_ABSENT);
+		poll_end_lookup(&k->poll, pod_uid, META_ABSENT);
 		return;
 	}
 	if (k->state.failures) {
-		report_done(k, pod_uid, META_FAILED);
+		poll_end_lookup(&k->poll, pod_uid, META_FAILED);
 		return;
 	}
 	/* Who queries again wants an answer to this query, and receives one. */
@@ -649,7 +614,7 @@ void source_kubelet_refresh(struct source_kubelet *k, const char *pod_uid)
 			return;
 		}
 	if (k->n_lookups == SOURCE_KUBELET_LOOKUPS_MAX) {
-		report_done(k, pod_uid, META_SHED);
+		poll_end_lookup(&k->poll, pod_uid, META_SHED);
 		return;
 	}
 	strcpy(lookup.uid, pod_uid);
@@ -670,32 +635,22 @@ void source_kubelet_hurry(struct source_kubelet *k)
 void source_kubelet_get_state(struct source_kubelet *k, struct source_state *ret)
 {
 	*ret = k->state;
+	memcpy(ret->lookups, k->poll.lookups, sizeof(ret->lookups));
 	if (k->streaming)
 		say_counts(ret->text, k->known.before.n, ", streamed", k->counts.skipped);
 	k->addressed |= !k->url || k->streaming || fetch_has_address(k->fetch, k->url);
 	ret->addressless = !k->addressed;
 }
 
-static int copy(const char *text, const char **ret)
-{
-	*ret = text ? strdup(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
-}
-
 static int take_options(struct source_kubelet *k, const struct source_kubelet_options *options)
 {
-	k->source = options->api_node ? META_API : META_KUBELET;
+	k->poll.source = options->api_node ? META_API : META_KUBELET;
 	k->known.kubelet = !options->api_node;
 	k->options.api_node = options->api_node ? "" : NULL;
 	k->options.interval_ns = options->interval_ns ?: INTERVAL_NS;
 	k->options.timeout_ns = options->timeout_ns ?: TIMEOUT_NS;
 	k->options.gap_ns = options->gap_ns ?: GAP_NS;
-	if (copy(options->ca_file, &k->options.ca_file) < 0 ||
-	    copy(options->server_name, &k->options.server_name) < 0 ||
-	    copy(options->token_file, &k->options.token_file) < 0 ||
-	    copy(options->client_file, &k->options.client_file) < 0)
-		return -ENOMEM;
-	return 0;
+	return source_kubelet_copy(options, &k->options);
 }
 
 static int take_socket(struct source_kubelet *k, const struct source_kubelet_options *options)
@@ -713,10 +668,7 @@ static int take_socket(struct source_kubelet *k, const struct source_kubelet_opt
 	if (r >= 0)
 		r = podproto_new(&k->reader);
 	if (r >= 0)
-		r = sd_event_add_time_relative(k->event, &k->patience, CLOCK_MONOTONIC, 0, 1000,
-					       on_patience, k);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(k->patience, SD_EVENT_OFF);
+		r = timer_new(k->event, CLOCK_MONOTONIC, 1000, on_patience, k, &k->patience);
 	if (r < 0)
 		return r;
 	k->look_us = (options->look_ns ?: LOOK_NS) / 1000;
@@ -753,7 +705,7 @@ int source_kubelet_new(sd_event *event, struct fetch *fetch,
 		return -ENOMEM;
 	k->event = sd_event_ref(event);
 	k->fetch = fetch;
-	k->sink = *sink;
+	k->poll.sink = *sink;
 	k->state.status = SOURCE_STARTING;
 	if (url)
 		memcpy(k->state.where, url, strcspn(url, "?"));
@@ -788,10 +740,7 @@ struct source_kubelet *source_kubelet_free(struct source_kubelet *k)
 	sd_event_source_disable_unref(k->look);
 	source_known_done(&k->known);
 	free(k->url);
-	free((char *)k->options.ca_file);
-	free((char *)k->options.server_name);
-	free((char *)k->options.token_file);
-	free((char *)k->options.client_file);
+	source_kubelet_drop(&k->options);
 	free(k);
 	return NULL;
 }

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/backoff.h"
-#include "base/buf.h"
+#include "base/retry.h"
 #include "base/time.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/kubelet.h"
-#include "wire/grpc/frame.h"
-#include "wire/kubernetes/pod_proto.h"
+#include "io/sources/poll.h"
+#include "wire/grpc/message.h"
+#include "wire/kubernetes/pods.h"
 
 /* How much of a turn of the loop reading may take. */
 #define SLICE_NS 500000
@@ -27,7 +27,6 @@ const char *const source_kubelet_places[] = {
 };
 
 struct source_stream {
-	sd_event *event;
 	struct fetch *fetch;
 	struct source_stream_sink sink;
 	char endpoint[SOCKET_PATH_MAX]; /* "": searched for */
@@ -43,20 +42,11 @@ struct source_stream {
 	struct fetch_call *call;
 	uint64_t connection; /* names it: another one after each failure */
 	uint64_t opened_ns;
-	sd_event_source *slice; /* reads messages */
-	struct buf bytes;
-	size_t at; /* of bytes: what was read */
-	bool held;
+	struct poll_stream messages;
 
 	uint64_t failures, retry_ns; /* in a row; CLOCK_BOOTTIME */
 	struct socket_id failed;     /* the one that did */
 };
-
-static bool is_same(const struct socket_id *a, const struct socket_id *b)
-{
-	return a->dev == b->dev && a->ino == b->ino && a->changed.tv_sec == b->changed.tv_sec &&
-	       a->changed.tv_nsec == b->changed.tv_nsec;
-}
 
 static void note(struct source_stream *s, const char *text)
 {
@@ -70,22 +60,15 @@ static int choose(struct source_stream *s, struct socket_id *ret)
 {
 	const char *const own[] = {s->endpoint, NULL};
 	const char *const *places = s->endpoint[0] ? own : s->search;
-	int result = -ENOENT;
+	char why[160];
+	size_t at = 0;
+	int r = socket_find(places, &at, ret, why);
 
-	for (; *places; places++) {
-		char why[160];
-		int r = socket_check(*places, ret, why);
-
-		if (r == -ENOENT && result != -ENOENT)
-			continue;
-		if (r != -ENOENT || s->endpoint[0])
-			snprintf(s->path, sizeof(s->path), "%s", *places);
-		if (r == 0)
-			return 0;
+	if (r != -ENOENT || s->endpoint[0])
+		snprintf(s->path, sizeof(s->path), "%s", places[at]);
+	if (r < 0)
 		note(s, r == -ENOENT ? "there is no socket" : why);
-		result = r;
-	}
-	return result;
+	return r;
 }
 
 bool source_stream_is_ready(struct source_stream *s)
@@ -95,7 +78,7 @@ bool source_stream_is_ready(struct source_stream *s)
 	if (choose(s, &found) < 0)
 		return false;
 	s->socket = found;
-	if (!is_same(&found, &s->failed))
+	if (!socket_is_same(&found, &s->failed))
 		s->failures = 0;
 	return !s->failures || clock_boot_ns() >= s->retry_ns;
 }
@@ -104,13 +87,13 @@ bool source_stream_is_replaced(struct source_stream *s)
 {
 	struct socket_id found;
 
-	return choose(s, &found) == 0 && !is_same(&found, &s->opened);
+	return choose(s, &found) == 0 && !socket_is_same(&found, &s->opened);
 }
 
 /* Whose socket it is was looked at before it was connected to. */
 bool source_stream_has_listed(struct source_stream *s)
 {
-	return is_same(&s->opened, &s->listed) && !source_stream_is_replaced(s);
+	return socket_is_same(&s->opened, &s->listed) && !source_stream_is_replaced(s);
 }
 
 void source_stream_set_listed(struct source_stream *s, bool listed)
@@ -120,79 +103,27 @@ void source_stream_set_listed(struct source_stream *s, bool listed)
 
 /* --- messages --------------------------------------------------------------------------------- */
 
-static void wake(struct source_stream *s)
-{
-	bool more = s->call && !s->held && s->at < s->bytes.len;
-
-	sd_event_source_set_enabled(s->slice, more ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
-}
-
-/* Forgets what was read. */
-static void consume(struct source_stream *s)
-{
-	size_t left = s->bytes.len - s->at;
-
-	/* Not for each message: moving what is left takes time. */
-	if (left > s->at)
-		return;
-	if (left)
-		memmove(s->bytes.data, s->bytes.data + s->at, left);
-	buf_truncate(&s->bytes, left);
-	s->at = 0;
-	if (left == 0)
-		buf_free(&s->bytes);
-}
-
 static int on_data(void *userdata, const void *data, size_t len)
 {
 	struct source_stream *s = userdata;
 
-	if (len > SOURCE_STREAM_BACKLOG_MAX - (s->bytes.len - s->at))
-		return -EMSGSIZE;
-	buf_add(&s->bytes, data, len);
-	wake(s);
-	return buf_error(&s->bytes);
+	return poll_stream_add(&s->messages, data, len);
 }
 
-/* Reads one message: how many bytes it took, 0 while it is not whole, or -errno when what came is
- * no stream of messages. The sink may close the stream. */
-static ssize_t read_message(struct source_stream *s)
-{
-	const void *message;
-	size_t len, consumed;
-	int r = grpc_unframe(s->bytes.data + s->at, s->bytes.len - s->at, PODPROTO_EVENT_MAX,
-			     &message, &len, &consumed);
-
-	if (r < 0)
-		return r;
-	s->at += consumed;
-	if (consumed)
-		s->sink.message(s->sink.userdata, message, len);
-	return (ssize_t)consumed;
-}
-
-static int on_slice(sd_event_source *source, void *userdata)
+static void on_message(void *userdata, const void *message, size_t len)
 {
 	struct source_stream *s = userdata;
-	uint64_t until_ns = clock_monotonic_ns() + SLICE_NS;
-	ssize_t n;
 
-	do
-		n = read_message(s);
-	while (n > 0 && s->call && !s->held && s->at < s->bytes.len &&
-	       clock_monotonic_ns() < until_ns);
-	if (!s->call)
-		return 0;
-	if (n < 0) {
-		source_stream_fail(s, n == -EMSGSIZE ? "a message is too long"
-						     : "what it sends is no message of gRPC");
-		s->sink.ended(s->sink.userdata, s->trouble);
-		return 0;
-	}
-	consume(s);
-	if (n > 0)
-		wake(s);
-	return 0;
+	s->sink.message(s->sink.userdata, message, len);
+}
+
+static void on_broken(void *userdata, int error)
+{
+	struct source_stream *s = userdata;
+
+	source_stream_fail(s, error == -EMSGSIZE ? "a message is too long"
+						 : "what it sends is no message of gRPC");
+	s->sink.ended(s->sink.userdata, s->trouble);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -200,10 +131,7 @@ static int on_slice(sd_event_source *source, void *userdata)
 void source_stream_close(struct source_stream *s)
 {
 	s->call = fetch_cancel(s->call);
-	s->held = false;
-	s->at = 0;
-	buf_free(&s->bytes);
-	wake(s);
+	poll_stream_reset(&s->messages);
 }
 
 void source_stream_fail(struct source_stream *s, const char *text)
@@ -280,8 +208,7 @@ int source_stream_open(struct source_stream *s)
 
 void source_stream_hold(struct source_stream *s, bool hold)
 {
-	s->held = hold;
-	wake(s);
+	poll_stream_hold(&s->messages, hold);
 }
 
 const char *source_stream_path(const struct source_stream *s)
@@ -299,20 +226,26 @@ int source_stream_new(sd_event *event, struct fetch *fetch,
 		      const struct source_stream_sink *sink, struct source_stream **ret)
 {
 	struct source_stream *s = calloc(1, sizeof(*s));
-	int r = s ? 0 : -ENOMEM;
+	int r;
 
-	if (r == 0 && options->endpoint)
-		r = socket_take_path(options->endpoint, s->endpoint);
+	if (!s)
+		return -ENOMEM;
+	s->messages = (struct poll_stream){
+		.backlog_max = SOURCE_STREAM_BACKLOG_MAX,
+		.message_max = PODPROTO_EVENT_MAX,
+		.slice_ns = SLICE_NS,
+		.message = on_message,
+		.broken = on_broken,
+		.userdata = s,
+		.idle = true,
+	};
+	r = options->endpoint ? socket_take_path(options->endpoint, s->endpoint) : 0;
 	if (r == 0)
-		r = sd_event_add_defer(event, &s->slice, on_slice, s);
-	if (r >= 0)
-		r = sd_event_source_set_priority(s->slice, SD_EVENT_PRIORITY_IDLE);
+		r = poll_stream_open(&s->messages, event);
 	if (r < 0) {
 		source_stream_free(s);
 		return r;
 	}
-	sd_event_source_set_enabled(s->slice, SD_EVENT_OFF);
-	s->event = sd_event_ref(event);
 	s->fetch = fetch;
 	s->sink = *sink;
 	s->search = options->search;
@@ -320,7 +253,6 @@ int source_stream_new(sd_event *event, struct fetch *fetch,
 	s->retry_min_ns = options->retry_min_ns;
 	s->retry_max_ns = options->retry_max_ns;
 	s->connection = clock_boot_ns();
-	s->bytes.limit = 2 * SOURCE_STREAM_BACKLOG_MAX + 1;
 	*ret = s;
 	return 0;
 }
@@ -330,9 +262,7 @@ struct source_stream *source_stream_free(struct source_stream *s)
 	if (!s)
 		return NULL;
 	fetch_cancel(s->call);
-	sd_event_source_disable_unref(s->slice);
-	buf_free(&s->bytes);
-	sd_event_unref(s->event);
+	poll_stream_close(&s->messages);
 	free(s);
 	return NULL;
 }

@@ -16,11 +16,14 @@
 #ifndef IO_SOURCES_LOGS_LOGS_H
 #define IO_SOURCES_LOGS_LOGS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "core/facts/observation.h"
-#include "io/sources/source.h"
+#include "io/sources/poll.h"
 
 struct source_logs;
 
@@ -53,5 +56,40 @@ void source_logs_find(struct source_logs *src, const char *pod_uid, const char *
 
 /* How it fares; reads what changed. SOURCE_OFF where there is no pods/. */
 void source_logs_get_state(struct source_logs *src, struct source_state *ret);
+
+/*
+ * The names in one log directory, for io/sources/logs: read again when the directory changed, and
+ * bounded. A directory with more names than the bound is not half believed: a name that contradicts
+ * another one might be in the other half, so none counts until it has less.
+ */
+
+typedef bool (*source_logs_parse_fn)(const char *name, struct source_logs_name *ret);
+
+struct source_logs_entry {
+	char *text; /* owned; name points into it */
+	struct source_logs_name name;
+};
+
+struct source_logs_table {
+	const char *subdir;
+	source_logs_parse_fn parse;
+	mode_t type; /* of an entry that counts */
+	size_t max;
+	struct source_logs_entry *list; /* sorted by key, then by text */
+	size_t n, room;
+	int error;	      /* of the last attempt to open the directory */
+	bool overflow;	      /* it holds too much: list is empty */
+	int64_t stamp_ns;     /* of the directory when it was read; 0: read it again */
+	int64_t credit_ns;    /* CPU time that reading it again may take now */
+	uint64_t credited_ns; /* CLOCK_BOOTTIME: when that was so much */
+};
+
+/* dir: the open directory, or -errno where it could not be opened; then it holds no names. 0 or
+ * -ENOMEM. */
+int source_logs_table_refresh(struct source_logs_table *t, int dir);
+
+/* The one entry for a key: NULL when there is none, or several (then *ret_several). */
+const struct source_logs_entry *source_logs_table_find(const struct source_logs_table *t,
+						       const char *key, bool *ret_several);
 
 #endif

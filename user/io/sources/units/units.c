@@ -6,23 +6,195 @@
 #include "io/sources/units/units.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/queue.h>
+#include <systemd/sd-bus.h>
 #include <unistd.h>
 
 #include "core/names/unit.h"
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
-#include "io/sources/units/table.h"
 
-#define BUS_NAME     "org.freedesktop.systemd1"
-#define OBJECT	     "/org/freedesktop/systemd1"
-#define UNIT_OBJECTS OBJECT "/unit"
-#define MANAGER	     BUS_NAME ".Manager"
-#define SERVICE	     BUS_NAME ".Service"
-#define PROPERTIES   "org.freedesktop.DBus.Properties"
+/* --- the services that were asked for --------------------------------------------------------- */
+
+TAILQ_HEAD(unit_list, unit);
+
+/* What was reported of a service last. */
+struct unit_report {
+	uint32_t known, main_pid, stop_signal;
+	uint64_t grace_ns;
+};
+
+/* A service that was asked for. */
+struct unit {
+	TAILQ_ENTRY(unit) link;
+	struct unit_list *in; /* NULL: nothing is to be done about it */
+	sd_bus_slot *call;    /* while it is asked */
+	uint64_t asked_ns;
+	uint64_t used;	     /* higher: asked for later */
+	unsigned int finds;  /* look-ups that wait for it */
+	unsigned int pinned; /* its end is being reported: it may not go */
+	bool again;	     /* the answer under way may be old */
+	bool reported;
+	struct unit_report last;
+	char *object; /* its path on the bus; NULL: not asked since connected */
+	char cgroup[];
+};
+
+/* The services that were asked for: by cgroup, by object, in the order they are to be asked about. */
+struct unit_table {
+	struct unit **list; /* sorted by cgroup */
+	size_t n, room;
+	/* Looked up now, to be looked up, to be looked up again when there is nothing else. */
+	struct unit_list asked, wanted, stale;
+	unsigned int n_asked;
+};
+
+static void units_init(struct unit_table *t)
+{
+	TAILQ_INIT(&t->asked);
+	TAILQ_INIT(&t->wanted);
+	TAILQ_INIT(&t->stale);
+}
+
+/* Moves it to the end of another list, or of none. */
+static void units_put(struct unit_table *t, struct unit *unit, struct unit_list *in)
+{
+	if (unit->in)
+		TAILQ_REMOVE(unit->in, unit, link);
+	t->n_asked -= unit->in == &t->asked;
+	t->n_asked += in == &t->asked;
+	unit->in = in;
+	if (in)
+		TAILQ_INSERT_TAIL(in, unit, link);
+}
+
+/* Where the cgroup is in the list, or would be. */
+static size_t position(const struct unit_table *t, const char *cgroup)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(t->list[mid]->cgroup, cgroup) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void unit_free(struct unit *unit)
+{
+	sd_bus_slot_unref(unit->call);
+	free(unit->object);
+	free(unit);
+}
+
+static void unit_remove(struct unit_table *t, struct unit *unit)
+{
+	size_t at = position(t, unit->cgroup);
+
+	units_put(t, unit, NULL);
+	t->n--;
+	memmove(t->list + at, t->list + at + 1, (t->n - at) * sizeof(*t->list));
+	unit_free(unit);
+}
+
+/* Forgets it, unless a caller waits for it. */
+static void units_forget(struct unit_table *t, struct unit *unit)
+{
+	if (!unit->finds && !unit->pinned)
+		unit_remove(t, unit);
+}
+
+static bool make_room(struct unit_table *t)
+{
+	struct unit *oldest = NULL, **list;
+	size_t room = t->room ? t->room * 2 : 64;
+
+	if (t->n >= SOURCE_UNITS_FOLLOWED_MAX) {
+		for (size_t i = 0; i < t->n; i++)
+			if (!t->list[i]->finds && !t->list[i]->pinned &&
+			    (!oldest || t->list[i]->used < oldest->used))
+				oldest = t->list[i];
+		if (!oldest)
+			return false;
+		unit_remove(t, oldest);
+	}
+	if (t->n < t->room)
+		return true;
+	list = reallocarray(t->list, room, sizeof(*list));
+	if (!list)
+		return false;
+	t->list = list;
+	t->room = room;
+	return true;
+}
+
+/* Finds it or makes it. NULL when there is no memory, or a caller waits for each. */
+static struct unit *units_get(struct unit_table *t, const char *cgroup)
+{
+	size_t at = position(t, cgroup), len = strlen(cgroup);
+	struct unit *unit;
+
+	if (at < t->n && strcmp(t->list[at]->cgroup, cgroup) == 0)
+		return t->list[at];
+	if (!make_room(t))
+		return NULL;
+	unit = calloc(1, sizeof(*unit) + len + 1);
+	if (!unit)
+		return NULL;
+	memcpy(unit->cgroup, cgroup, len + 1);
+	at = position(t, cgroup);
+	memmove(t->list + at + 1, t->list + at, (t->n - at) * sizeof(*t->list));
+	t->list[at] = unit;
+	t->n++;
+	return unit;
+}
+
+/* Looks it up again when there is time; what is under way may be old. */
+static void units_refresh(struct unit_table *t, struct unit *unit)
+{
+	if (!unit->in)
+		units_put(t, unit, &t->stale);
+	else if (unit->in == &t->asked)
+		unit->again = true;
+}
+
+static void units_refresh_all(struct unit_table *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		units_refresh(t, t->list[i]);
+}
+
+/* NULL for none. */
+static struct unit *units_by_object(const struct unit_table *t, const char *object)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i]->object && strcmp(t->list[i]->object, object) == 0)
+			return t->list[i];
+	return NULL;
+}
+
+/* Frees all of them. */
+static void units_done(struct unit_table *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		unit_free(t->list[i]);
+	free(t->list);
+}
+
+/* --- the source ------------------------------------------------------------------------------- */
+
+#define UNIT_OBJECTS SYSTEMD_OBJECT "/unit"
+#define SERVICE	     SYSTEMD_NAME ".Service"
 
 #define TIMEOUT_NS 5000000000ull
 
@@ -32,17 +204,13 @@
 #define SUFFIX	 ".service"
 #define PATH_LEN 4095
 
-#define PRIVATE_SOCKET "/run/systemd/private"
-
 struct source_units {
-	struct source_sink sink;
+	struct poll poll;
 	uint64_t timeout_ns;
-	char *address; /* a path; NULL: by the rule */
 
 	struct unit_table table;
 	uint64_t used;
 	unsigned int waiting;
-	uint64_t lookups[META_RESULT_COUNT];
 
 	struct busconn conn; /* has answered: version and root are known */
 	sd_bus_slot *greeting[2];
@@ -50,20 +218,11 @@ struct source_units {
 	char *root;  /* its own cgroup */
 	char *owner; /* its name on the bus */
 	uint64_t failures;
-	char where[256];
 };
 
 /* --- reading a message ------------------------------------------------------------------------ */
 
-/* systemd 252 has 330 for a service. */
-#define PROPERTIES_MAX 2048
-
-static const struct property {
-	const char *name;
-	const char *type;
-	size_t offset;
-	uint32_t bit;
-} properties[] = {
+static const struct busconn_property properties[] = {
 	{"ControlGroup", "s", offsetof(struct unitfacts, cgroup), UNITFACTS_CGROUP},
 	{"ExecMainStartTimestamp", "t", offsetof(struct unitfacts, started_us), UNITFACTS_STARTED},
 	{"KillMode", "s", offsetof(struct unitfacts, kill_mode), UNITFACTS_KILL_MODE},
@@ -74,66 +233,15 @@ static const struct property {
 	 UNITFACTS_STOP_TIMEOUT},
 };
 
-static const struct property *find(const char *name)
-{
-	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
-		if (strcmp(properties[i].name, name) == 0)
-			return properties + i;
-	return NULL;
-}
-
-/* A property of another type than it should be is skipped. */
-static int read_value(sd_bus_message *m, const struct property *p, struct unitfacts *ret)
-{
-	const char *type = NULL;
-	int r;
-
-	if (!p)
-		return sd_bus_message_skip(m, "v");
-	r = sd_bus_message_peek_type(m, NULL, &type);
-	if (r <= 0)
-		return r < 0 ? r : -EBADMSG;
-	if (!type || strcmp(type, p->type) != 0)
-		return sd_bus_message_skip(m, "v");
-	r = sd_bus_message_read(m, "v", p->type, (char *)ret + p->offset);
-	if (r > 0)
-		ret->known |= p->bit;
-	return r;
-}
-
-static int read_entry(sd_bus_message *m, struct unitfacts *ret)
-{
-	const char *name;
-	int r = sd_bus_message_read(m, "s", &name);
-
-	if (r > 0)
-		r = read_value(m, find(name), ret);
-	if (r >= 0)
-		r = sd_bus_message_exit_container(m);
-	return r;
-}
-
-/* Reads "a{sv}"; strings belong to the message. -EBADMSG, -errno. */
-static int units_read_facts(sd_bus_message *m, struct unitfacts *ret)
+static int read_facts(sd_bus_message *m, struct unitfacts *ret)
 {
 	struct unitfacts facts = {};
-	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+	int r = busconn_read_properties(m, properties, sizeof(properties) / sizeof(properties[0]),
+					&facts, &facts.known);
 
-	if (r == 0)
-		return -EBADMSG;
-	for (unsigned int n = 0; r >= 0; n++) {
-		r = sd_bus_message_enter_container(m, 'e', "sv");
-		if (r == 0)
-			break;
-		if (r > 0)
-			r = n < PROPERTIES_MAX ? read_entry(m, &facts) : -EBADMSG;
-	}
 	if (r >= 0)
-		r = sd_bus_message_exit_container(m);
-	if (r < 0)
-		return r;
-	*ret = facts;
-	return 0;
+		*ret = facts;
+	return r;
 }
 
 /* --- the timer and the text ------------------------------------------------------------------- */
@@ -155,12 +263,6 @@ static void arm(struct source_units *u)
 
 /* --- the end of look-ups ------------------------------------------------------------------------ */
 
-static void report_done(struct source_units *u, const char *cgroup, enum meta_result result)
-{
-	u->lookups[result]++;
-	u->sink.done(u->sink.userdata, META_SYSTEMD, cgroup, result);
-}
-
 static void end_finds(struct source_units *u, struct unit *unit, enum meta_result result)
 {
 	unsigned int n = unit->finds;
@@ -169,7 +271,7 @@ static void end_finds(struct source_units *u, struct unit *unit, enum meta_resul
 	u->waiting -= n;
 	unit->pinned++;
 	while (n-- > 0)
-		report_done(u, unit->cgroup, result);
+		poll_end_lookup(&u->poll, unit->cgroup, result);
 	unit->pinned--;
 }
 
@@ -190,7 +292,7 @@ static void report_container(struct source_units *u, struct unit *unit,
 	unit->reported = true;
 	unit->last = now;
 	unit->pinned++;
-	u->sink.container(u->sink.userdata, container);
+	u->poll.sink.container(u->poll.sink.userdata, container);
 	unit->pinned--;
 }
 
@@ -301,19 +403,10 @@ static void lose_bus_by(struct source_units *u, const sd_bus_error *error)
 	lose_bus(u, error->message ? error->message : error->name);
 }
 
-static int call(struct source_units *u, const struct busconn_method *method, sd_bus_slot **ret,
-		sd_bus_message_handler_t handler)
-{
-	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
-	int r = busconn_new_call(&u->conn, method, &m);
-
-	return r < 0 ? r : busconn_send(&u->conn, m, ret, handler, u);
-}
-
 static enum meta_result result_of(const sd_bus_error *error)
 {
 	if (sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT) ||
-	    sd_bus_error_has_name(error, BUS_NAME ".NoSuchUnit"))
+	    sd_bus_error_has_name(error, SYSTEMD_NAME ".NoSuchUnit"))
 		return META_ABSENT;
 	return META_FAILED;
 }
@@ -358,7 +451,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	note_owner(u, m);
 	if (error)
 		answer(u, unit, result_of(error), NULL);
-	else if (units_read_facts(m, &facts) < 0)
+	else if (read_facts(m, &facts) < 0)
 		answer(u, unit, META_FAILED, NULL);
 	else
 		answer(u, unit, META_FAILED, &facts);
@@ -371,9 +464,9 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 static int query_about(struct source_units *u, struct unit *unit)
 {
 	const struct busconn_method get_all = {
-		BUS_NAME, unit->object, PROPERTIES, "GetAll", {SERVICE}};
+		SYSTEMD_NAME, unit->object, BUS_PROPERTIES, "GetAll", {SERVICE}};
 
-	return call(u, &get_all, &unit->call, on_answer);
+	return busconn_call(&u->conn, &get_all, &unit->call, on_answer, u);
 }
 
 /* unit may be gone afterwards. */
@@ -465,13 +558,6 @@ static int on_root(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	return 0;
 }
 
-static bool is_from_systemd(const struct source_units *u, sd_bus_message *m)
-{
-	const char *sender = sd_bus_message_get_sender(m);
-
-	return !u->conn.is_bus || (sender && u->owner && strcmp(sender, u->owner) == 0);
-}
-
 static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
 	struct source_units *u = userdata;
@@ -479,8 +565,8 @@ static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_er
 	struct unit *unit = object ? units_by_object(&u->table, object) : NULL;
 	struct unitfacts facts;
 
-	if (!unit || !is_from_systemd(u, m) || sd_bus_message_read(m, "s", &interface) <= 0 ||
-	    units_read_facts(m, &facts) < 0)
+	if (!unit || !busconn_is_sent_by(&u->conn, m, u->owner) ||
+	    sd_bus_message_read(m, "s", &interface) <= 0 || read_facts(m, &facts) < 0)
 		return 0;
 	if (!(facts.known & UNITFACTS_MAIN_PID) || !facts.main_pid ||
 	    (unit->reported && facts.main_pid == unit->last.main_pid))
@@ -497,7 +583,7 @@ static int on_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 	const char *name, *object;
 	struct unit *unit;
 
-	if (u->reloading || !is_from_systemd(u, m) ||
+	if (u->reloading || !busconn_is_sent_by(&u->conn, m, u->owner) ||
 	    sd_bus_message_read(m, "so", &name, &object) <= 0)
 		return 0;
 	unit = units_by_object(&u->table, object);
@@ -512,7 +598,7 @@ static int on_reloading(sd_bus_message *m, void *userdata, sd_bus_error *ret_err
 	struct source_units *u = userdata;
 	int begins;
 
-	if (!is_from_systemd(u, m) || sd_bus_message_read(m, "b", &begins) <= 0)
+	if (!busconn_is_sent_by(&u->conn, m, u->owner) || sd_bus_message_read(m, "b", &begins) <= 0)
 		return 0;
 	u->reloading = begins;
 	if (begins)
@@ -539,55 +625,49 @@ static int greet(struct source_units *u)
 {
 	static const struct busconn_match matches[] = {
 		{BUSCONN_DISCONNECTED, on_disconnected, false},
-		{"type='signal',interface='" PROPERTIES "',member='PropertiesChanged',"
+		{"type='signal',interface='" BUS_PROPERTIES "',member='PropertiesChanged',"
 		 "path_namespace='" UNIT_OBJECTS "',arg0='" SERVICE "'",
 		 on_properties, false},
-		{"type='signal',path='" OBJECT "',interface='" MANAGER "',member='UnitRemoved'",
+		{"type='signal',path='" SYSTEMD_OBJECT "',interface='" SYSTEMD_MANAGER
+		 "',member='UnitRemoved'",
 		 on_removed, false},
-		{"type='signal',path='" OBJECT "',interface='" MANAGER "',member='Reloading'",
+		{"type='signal',path='" SYSTEMD_OBJECT "',interface='" SYSTEMD_MANAGER
+		 "',member='Reloading'",
 		 on_reloading, false},
 		{"type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
 		 "interface='org.freedesktop.DBus',member='NameOwnerChanged',"
-		 "arg0='" BUS_NAME "'",
+		 "arg0='" SYSTEMD_NAME "'",
 		 on_owner, true},
 	};
-	static const struct busconn_method
-		subscribe = {BUS_NAME, OBJECT, MANAGER, "Subscribe", {}},
-		version = {BUS_NAME, OBJECT, PROPERTIES, "Get", {MANAGER, "Version"}},
-		root = {BUS_NAME, OBJECT, PROPERTIES, "Get", {MANAGER, "ControlGroup"}};
+	static const struct busconn_method subscribe = {SYSTEMD_NAME,
+							SYSTEMD_OBJECT,
+							SYSTEMD_MANAGER,
+							"Subscribe",
+							{}},
+					   version = {SYSTEMD_NAME,
+						      SYSTEMD_OBJECT,
+						      BUS_PROPERTIES,
+						      "Get",
+						      {SYSTEMD_MANAGER, "Version"}},
+					   root = {SYSTEMD_NAME,
+						   SYSTEMD_OBJECT,
+						   BUS_PROPERTIES,
+						   "Get",
+						   {SYSTEMD_MANAGER, "ControlGroup"}};
 	int r = busconn_match(&u->conn, matches, sizeof(matches) / sizeof(matches[0]), u);
 
 	if (r >= 0)
-		r = call(u, &subscribe, NULL, NULL);
+		r = busconn_call(&u->conn, &subscribe, NULL, NULL, NULL);
 	if (r >= 0)
-		r = call(u, &version, &u->greeting[0], on_version);
-	return r < 0 ? r : call(u, &root, &u->greeting[1], on_root);
+		r = busconn_call(&u->conn, &version, &u->greeting[0], on_version, u);
+	return r < 0 ? r : busconn_call(&u->conn, &root, &u->greeting[1], on_root, u);
 }
 
 /* --- the connection ----------------------------------------------------------------------------- */
 
-static int connect_to(struct source_units *u, const char *path)
-{
-	bool is_bus = strcmp(strrchr(path, '/'), "/private") != 0;
-
-	snprintf(u->where, sizeof(u->where), "%s", path);
-	return busconn_connect(&u->conn, path, is_bus, clock_boot_ns());
-}
-
-static int connect_any(struct source_units *u)
-{
-	int r = -ENOENT;
-
-	if (u->address)
-		return connect_to(u, u->address);
-	if (geteuid() == 0)
-		r = connect_to(u, PRIVATE_SOCKET);
-	return r == -ENOENT ? connect_to(u, BUSCONN_SYSTEM_BUS) : r;
-}
-
 static void connect_bus(struct source_units *u)
 {
-	int r = connect_any(u);
+	int r = busconn_connect_systemd(&u->conn, clock_boot_ns());
 
 	if (r >= 0)
 		r = greet(u);
@@ -624,12 +704,12 @@ void source_units_find(struct source_units *u, const char *cgroup)
 	struct unit *unit;
 
 	if (!is_named_service(cgroup)) {
-		report_done(u, cgroup, META_ABSENT);
+		poll_end_lookup(&u->poll, cgroup, META_ABSENT);
 		return;
 	}
 	unit = u->waiting < SOURCE_UNITS_WAITING_MAX ? units_get(&u->table, cgroup) : NULL;
 	if (!unit) {
-		report_done(u, cgroup, META_SHED);
+		poll_end_lookup(&u->poll, cgroup, META_SHED);
 		return;
 	}
 	unit->used = ++u->used;
@@ -653,21 +733,9 @@ void source_units_get_state(const struct source_units *u, struct source_state *r
 		ret->status = SOURCE_OFF;
 	else
 		ret->status = u->failures ? SOURCE_DOWN : SOURCE_STARTING;
-	memcpy(ret->where, u->where, sizeof(ret->where));
+	snprintf(ret->where, sizeof(ret->where), "%s", u->conn.path ?: "");
 	memcpy(ret->text, u->conn.text, sizeof(ret->text));
-	memcpy(ret->lookups, u->lookups, sizeof(ret->lookups));
-}
-
-static int set_address(struct source_units *u, const char *address)
-{
-	const char *path = address ? busconn_path(address) : NULL;
-
-	if (!address)
-		return 0;
-	if (!path)
-		return -EINVAL;
-	u->address = strdup(path);
-	return u->address ? 0 : -ENOMEM;
+	memcpy(ret->lookups, u->poll.lookups, sizeof(ret->lookups));
 }
 
 int source_units_new(sd_event *event, const struct source_units_options *options,
@@ -678,12 +746,12 @@ int source_units_new(sd_event *event, const struct source_units_options *options
 
 	if (!u)
 		return -ENOMEM;
-	u->sink = *sink;
+	u->poll = (struct poll){.sink = *sink, .source = META_SYSTEMD};
 	u->timeout_ns = options && options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	units_init(&u->table);
 	r = busconn_init(&u->conn, event, on_timer, u);
 	if (r >= 0)
-		r = set_address(u, options ? options->bus_address : NULL);
+		r = busconn_set_address(&u->conn, options ? options->bus_address : NULL);
 	if (r < 0) {
 		source_units_free(u);
 		return r;
@@ -700,7 +768,6 @@ struct source_units *source_units_free(struct source_units *u)
 	units_done(&u->table);
 	forget_systemd(u);
 	busconn_done(&u->conn);
-	free(u->address);
 	free(u);
 	return NULL;
 }
