@@ -21,6 +21,7 @@
 #include "graced/event.h"
 
 struct stop;
+struct shutdown_container_rec;
 
 LIST_HEAD(cgnode_list, cgnode);
 
@@ -97,7 +98,9 @@ struct cgnode {
 	uint8_t lapse;	      /* enum names_lapse, of the last answer */
 	uint64_t asked_ns;    /* when its names were asked for last */
 	uint32_t stop_signal; /* its own, as written to the kernel half; 0: not written */
-	struct stop *stop;    /* containers and services; owned by core/engine/stops */
+	/* Containers and services; NULL: none. */
+	struct stop *stop;		     /* owned by core/engine/stops */
+	struct shutdown_container_rec *turn; /* in a shutdown; owned by core/shutdown */
 };
 
 struct cgmap {

@@ -207,12 +207,14 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 			stop_count(node->stop, &obs->empty.counts);
 		if (!stops_gone(&e->stops, node->stop)) {
 			pods_removed(&e->pods, node, obs->at_ns);
+			shutdowns_forget_container(&e->shutdowns, node);
 			return 0;
 		}
 		node->stop = stop_free(&e->map, &e->stops.deadlines, node->stop);
 	}
 	pods_removed(&e->pods, node, obs->at_ns);
 	output_changed(&e->out, node);
+	shutdowns_forget_container(&e->shutdowns, node);
 	cgmap_remove(&e->map, obs->empty.id);
 	return 0;
 }
@@ -434,126 +436,65 @@ static int on_names(struct engine *e, const struct obs *obs)
 	return r;
 }
 
-static int on_init(struct engine *e, const struct obs *obs)
+/* Passes it to the one room that takes it. */
+static int hand_on(struct engine *e, const struct obs *obs)
 {
-	return stops_on_init(&e->stops, obs);
+	switch (obs->type) {
+	case OBS_INIT:
+		return stops_on_init(&e->stops, obs);
+	case OBS_NO_INIT:
+		return stops_on_no_init(&e->stops, obs);
+	case OBS_SIGNAL:
+		return stops_on_signal(&e->stops, obs);
+	case OBS_EXIT:
+		return stops_on_exit(&e->stops, obs);
+	case OBS_OOM:
+		return stops_on_oom(&e->stops, obs);
+	case OBS_COUNTS:
+		return stops_on_counts(&e->stops, obs);
+	case OBS_PROBE:
+		return stops_on_probe(&e->stops, obs);
+	case OBS_LOOK:
+		return stops_on_look(&e->stops, obs);
+	case OBS_LOOKED:
+		return stops_on_looked(&e->stops, obs);
+	case OBS_REAPED:
+		return stops_on_reaped(&e->stops, obs);
+	case OBS_TAKEN:
+		return stops_on_taken(&e->stops, obs);
+	case OBS_SHED:
+		return stops_on_shed(&e->stops, obs);
+	case OBS_SHUTDOWN_PLAN:
+		return shutdowns_on_plan(&e->shutdowns, obs);
+	case OBS_SHUTDOWN:
+		return shutdowns_on_event(&e->shutdowns, obs);
+	case OBS_VOLUME:
+		return shutdowns_on_volume(&e->shutdowns, obs);
+	case OBS_SHUTDOWN_RULE:
+		shutdowns_on_rule(&e->shutdowns, obs);
+		return 0;
+	default:
+		e->stats.unexpected++;
+		return 0;
+	}
 }
 
-static int on_no_init(struct engine *e, const struct obs *obs)
-{
-	return stops_on_no_init(&e->stops, obs);
-}
-
-static int on_signal(struct engine *e, const struct obs *obs)
-{
-	return stops_on_signal(&e->stops, obs);
-}
-
-static int on_exited(struct engine *e, const struct obs *obs)
-{
-	return stops_on_exit(&e->stops, obs);
-}
-
-static int on_oom(struct engine *e, const struct obs *obs)
-{
-	return stops_on_oom(&e->stops, obs);
-}
-
-static int on_counts(struct engine *e, const struct obs *obs)
-{
-	return stops_on_counts(&e->stops, obs);
-}
-
-static int on_probe(struct engine *e, const struct obs *obs)
-{
-	return stops_on_probe(&e->stops, obs);
-}
-
-static int on_look(struct engine *e, const struct obs *obs)
-{
-	return stops_on_look(&e->stops, obs);
-}
-
-static int on_looked(struct engine *e, const struct obs *obs)
-{
-	return stops_on_looked(&e->stops, obs);
-}
-
-static int on_reaped(struct engine *e, const struct obs *obs)
-{
-	return stops_on_reaped(&e->stops, obs);
-}
-
-static int on_taken(struct engine *e, const struct obs *obs)
-{
-	return stops_on_taken(&e->stops, obs);
-}
-
-static int on_shed(struct engine *e, const struct obs *obs)
-{
-	return stops_on_shed(&e->stops, obs);
-}
-
-static int on_shutdown_plan(struct engine *e, const struct obs *obs)
-{
-	return shutdowns_on_plan(&e->shutdowns, obs);
-}
-
-static int on_shutdown(struct engine *e, const struct obs *obs)
-{
-	return shutdowns_on_event(&e->shutdowns, obs);
-}
-
-static int on_volume(struct engine *e, const struct obs *obs)
-{
-	return shutdowns_on_volume(&e->shutdowns, obs);
-}
-
-static int on_shutdown_rule(struct engine *e, const struct obs *obs)
-{
-	shutdowns_on_rule(&e->shutdowns, obs);
-	return 0;
-}
-
-static int on_nothing(struct engine *e, const struct obs *obs)
-{
-	e->stats.unexpected++;
-	return 0;
-}
-
+/* What concerns several rooms. */
 static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs *obs) = {
-	[OBS_NONE] = on_nothing,
 	[OBS_ATTACHED] = on_attached,
 	[OBS_CGROUP_NEW] = on_cgroup_new,
 	[OBS_CGROUP_FOUND] = on_cgroup_found,
 	[OBS_CGROUP_GONE] = on_cgroup_gone,
 	[OBS_CGROUP_EMPTY] = on_cgroup_empty,
-	[OBS_INIT] = on_init,
-	[OBS_NO_INIT] = on_no_init,
-	[OBS_SIGNAL] = on_signal,
-	[OBS_EXIT] = on_exited,
-	[OBS_OOM] = on_oom,
-	[OBS_COUNTS] = on_counts,
-	[OBS_PROBE] = on_probe,
 	[OBS_NAMES] = on_names,
 	[OBS_LOST] = on_lost,
 	[OBS_CLOCK] = on_clock,
 	[OBS_TIMER] = on_timer,
 	[OBS_END] = on_end,
-	[OBS_SHED] = on_shed,
 	[OBS_POD] = on_pod,
 	[OBS_CONTAINER] = on_container,
-	[OBS_REAPED] = on_reaped,
-	[OBS_TAKEN] = on_taken,
 	[OBS_IDENTITY] = on_identity,
 	[OBS_LISTED] = on_listed,
-	[OBS_SHUTDOWN_PLAN] = on_shutdown_plan,
-	[OBS_SHUTDOWN] = on_shutdown,
-	[OBS_VOLUME] = on_volume,
-	[OBS_SHUTDOWN_RULE] = on_shutdown_rule,
-	[OBS_LOOK] = on_look,
-	[OBS_LOOKED] = on_looked,
-	[OBS_KEPT... OBS_KEPT_EXIT] = on_nothing,
 };
 
 /* 0 is never. */
@@ -584,9 +525,9 @@ int engine_step(struct engine *e, const struct obs *obs, effect_fn fn, void *use
 	e->out.fn = fn;
 	e->out.userdata = userdata;
 	if ((unsigned)obs->type >= OBS_TYPE_COUNT)
-		r = on_nothing(e, obs);
+		r = hand_on(e, obs);
 	else if (resume_is_done(&e->checkpoint) || !resume_takes(&e->checkpoint, obs, &r))
-		r = handlers[obs->type](e, obs);
+		r = handlers[obs->type] ? handlers[obs->type](e, obs) : hand_on(e, obs);
 	checkpoint_mark_by(&e->checkpoint, obs);
 	forget_pods(e);
 	shutdowns_saw(&e->shutdowns, obs);

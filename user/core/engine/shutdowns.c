@@ -132,7 +132,7 @@ static void judged(struct shutdowns *s)
 static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *plan)
 {
 	const struct shutdown_config config = {
-		.pods = &s->map->pods,
+		.cgroups = s->map,
 		.mode = plan->mode,
 		.overdue_slack_ns = plan->overdue_slack_ns,
 		.status_wait_ns = plan->status_wait_ns,
@@ -414,7 +414,7 @@ int shutdowns_on_volume(struct shutdowns *s, const struct obs *obs)
 
 static void touched_cgroup(struct shutdowns *s, uint64_t id)
 {
-	const struct cgnode *node = cgmap_get(s->map, id);
+	struct cgnode *node = cgmap_get(s->map, id);
 
 	if (node && node->pod)
 		shutdowns_note_pod(s, node->pod->uid);
@@ -423,7 +423,7 @@ static void touched_cgroup(struct shutdowns *s, uint64_t id)
 }
 
 /* What a source describes; NULL: nothing that is there. */
-static const struct cgnode *described(const struct shutdowns *s, const struct meta_container *meta)
+static struct cgnode *described(const struct shutdowns *s, const struct meta_container *meta)
 {
 	if (meta->unit[0] && s->map->services)
 		return names_unit_node(s->names, meta->unit);
@@ -486,10 +486,6 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs)
 {
 	if (!s->sequencer)
 		return;
-	/* Also while there is none: what is gone is not there when one begins. */
-	if (obs->type == OBS_CGROUP_GONE)
-		shutdowns_note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
-							   .id = obs->empty.id});
 	if (obs->type == OBS_NAMES && !obs->names.more && !obs->names.container_id[0])
 		status_answered(s, obs->names.pod_uid);
 	if (s->going)
@@ -510,6 +506,14 @@ void shutdowns_forget_pod(struct shutdowns *s, const char *uid)
 	if (s->sequencer)
 		shutdowns_note(s,
 			       &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+}
+
+void shutdowns_forget_container(struct shutdowns *s, struct cgnode *node)
+{
+	if (node->turn)
+		shutdowns_note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+							   .node = node,
+							   .id = node->id});
 }
 
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns)

@@ -239,10 +239,11 @@ static struct shutdown_container observed(const struct shutdowns *s, const struc
 	return c;
 }
 
-static void note_container(struct shutdowns *s, const struct cgnode *node, const struct epod *p)
+static void note_container(struct shutdowns *s, struct cgnode *node, const struct epod *p)
 {
 	struct shutdown_event event = {
 		.type = SHUTDOWN_EV_CONTAINER,
+		.node = node,
 		.container = observed(s, node),
 	};
 	struct shutdown_container *c = &event.container;
@@ -261,20 +262,18 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 /* One of them may have been the pod of that uid, before the one that counts was there. */
 static void forget_doubles(struct shutdowns *s, const struct pod_cgroups *pod)
 {
-	const struct cgnode *node;
+	struct cgnode *node;
 
 	for (pod = pod->next; pod; pod = pod->next)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
-			shutdowns_note(s,
-				       &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
-								.id = node->id});
+			shutdowns_forget_container(s, node);
 }
 
 void shutdowns_note_pod(struct shutdowns *s, const char *uid)
 {
 	const struct epod *p = pods_find(s->pods, uid);
 	const struct pod_cgroups *pod = cgmap_pod(s->map, uid);
-	const struct cgnode *node;
+	struct cgnode *node;
 
 	if (p)
 		note_status(s, p);
@@ -382,10 +381,10 @@ static bool lacks_labels(const struct shutdowns *s, const struct cgnode *node)
 	return false;
 }
 
-void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node)
+void shutdowns_note_outside(struct shutdowns *s, struct cgnode *node)
 {
 	const struct managed_rule *rule;
-	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER};
+	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER, .node = node};
 	struct shutdown_container *c = &event.container;
 	bool own;
 

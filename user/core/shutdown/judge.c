@@ -342,7 +342,7 @@ static void judge_containers(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+	TAILQ_FOREACH(rec, &sd->containers, all) {
 		if (!shutdown_lives(rec))
 			continue;
 		if (is_pending(sd, rec))

@@ -47,14 +47,15 @@ static bool units_are_stopped(struct shutdown *sd)
 	return true;
 }
 
-void shutdown_units_stopped(struct shutdown *sd, bool failed)
+int shutdown_units_stopped(struct shutdown *sd, const struct shutdown_event *event)
 {
 	if (sd->drive.units_owed == 0) {
 		sd->stats.unexpected++;
-		return;
+		return 0;
 	}
 	sd->drive.units_owed--;
-	sd->drive.units_sure = !failed && sd->drive.units_owed == 0;
+	sd->drive.units_sure = !event->failed && sd->drive.units_owed == 0;
+	return 0;
 }
 
 void shutdown_drive_cancel(struct shutdown *sd)
@@ -134,7 +135,7 @@ static void begin_turns(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		if (shutdown_is_managed(rec) && !rec->turn.begun_ns && may_begin(sd, rec))
 			begin_turn(sd, rec);
 }
@@ -215,35 +216,38 @@ static bool judge_hook(struct shutdown *sd, struct shutdown_turn *turn)
 /* The turn that an answer to STOP is about. */
 static struct shutdown_turn *given_turn(struct shutdown *sd, uint64_t id)
 {
-	struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	struct shutdown_container_rec *rec = shutdown_container(sd, id);
 
 	return rec && shutdown_is_on(sd) && rec->turn.given_ns ? &rec->turn : NULL;
 }
 
-void shutdown_stop_failed(struct shutdown *sd, uint64_t id)
+int shutdown_stop_failed(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_turn *turn = given_turn(sd, id);
+	struct shutdown_turn *turn = given_turn(sd, event->id);
 
 	if (turn)
 		turn->failed = true;
+	return 0;
 }
 
-void shutdown_hook_begun(struct shutdown *sd, uint64_t id)
+int shutdown_hook_begun(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_turn *turn = given_turn(sd, id);
+	struct shutdown_turn *turn = given_turn(sd, event->id);
 
 	if (turn && !turn->asked_ns && !turn->hooked) {
 		turn->hooked = true;
 		turn->hook_ns = shutdown_counted(sd);
 	}
+	return 0;
 }
 
-void shutdown_hook_ended(struct shutdown *sd, uint64_t id)
+int shutdown_hook_ended(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_turn *turn = given_turn(sd, id);
+	struct shutdown_turn *turn = given_turn(sd, event->id);
 
 	if (turn && turn->hook_ns && !turn->asked_ns)
 		end_hook(sd, turn);
+	return 0;
 }
 
 /* --- stop signal and SIGKILL ------------------------------------------------------------------ */
@@ -435,14 +439,15 @@ static void stop_sandboxes(struct shutdown *sd)
 			stop_sandbox(sd, pod);
 }
 
-void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid)
+int shutdown_sandbox_stopped(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_pod_rec *pod = uid ? shutdown_pod(sd, uid) : NULL;
+	struct shutdown_pod_rec *pod = event->uid ? shutdown_pod(sd, event->uid) : NULL;
 
 	if (!pod || !pod->sandbox_given || pod->sandbox_answered)
-		return;
+		return 0;
 	pod->sandbox_answered = true;
 	sd->surveyed = false;
+	return 0;
 }
 
 /* A runtime that hangs is not waited for. */
@@ -481,7 +486,7 @@ void shutdown_drive(struct shutdown *sd)
 		judge_groups(sd);
 		begin_turns(sd);
 	}
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		if (shutdown_is_managed(rec) && rec->turn.begun_ns)
 			judge_turn(sd, rec);
 	stop_sandboxes(sd);
@@ -493,7 +498,7 @@ static bool is_any_left(struct shutdown *sd)
 
 	if (shutdown_survey(sd)->managed == 0)
 		return false;
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		if (shutdown_is_managed(rec) && (rec->turn.begun_ns || may_begin(sd, rec)))
 			return true;
 	return false;
@@ -537,7 +542,7 @@ bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret)
 
 bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret)
 {
-	const struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	const struct shutdown_container_rec *rec = shutdown_container(sd, id);
 	const struct shutdown_turn *turn = rec ? &rec->turn : NULL;
 
 	if (!turn || !turn->begun_ns || !shutdown_is_on(sd))
@@ -558,9 +563,9 @@ bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_
 	return true;
 }
 
-bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns)
+bool shutdown_gave(const struct shutdown *sd, const struct cgnode *node, uint64_t *ret_ns)
 {
-	const struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	const struct shutdown_container_rec *rec = node->turn;
 	const struct shutdown_turn *turn = rec ? &rec->turn : NULL;
 
 	if (!turn || !turn->given_at || turn->hook_ns || !shutdown_is_on(sd) ||
@@ -596,7 +601,7 @@ static int64_t within(int64_t grace_s)
  */
 static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *saved)
 {
-	struct shutdown_container_rec *rec = saved->id ? map_get(&sd->containers, saved->id) : NULL;
+	struct shutdown_container_rec *rec = shutdown_container(sd, saved->id);
 	bool asked = rec && rec->facts.asked_ns && saved->asked_ns;
 	uint64_t now_ns = shutdown_counted(sd);
 	struct shutdown_turn *turn;
@@ -629,7 +634,7 @@ static void leave_others(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		rec->turn.left = rec->facts.populated && !rec->turn.begun_ns;
 }
 

@@ -96,7 +96,8 @@ int shutdown_new(const struct shutdown_config *config, struct shutdown **ret)
 	if (!sd)
 		return -ENOMEM;
 	sd->config = *config;
-	sd->pods = config->pods ? config->pods : &sd->own;
+	sd->cgroups = config->cgroups ? config->cgroups : &sd->own;
+	TAILQ_INIT(&sd->containers);
 	*ret = sd;
 	return 0;
 }
@@ -124,7 +125,7 @@ void shutdown_get_status(struct shutdown *sd, struct shutdown_status *ret)
 		.announced_ns = sd->announced_ns,
 		.limit_ns = sd->limit_ns,
 		.deadline_ns = going ? shutdown_deadline(sd) : 0,
-		.containers = sd->containers.count,
+		.containers = sd->n_containers,
 		.living = survey->living,
 		.stopping = survey->stopping,
 		.pods = sd->n_pods - survey->pods_over,

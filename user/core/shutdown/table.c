@@ -150,38 +150,6 @@ static int over_query(struct shutdown *sd, const struct shutdown_event *event)
 	return query(sd, event);
 }
 
-static int note_holders(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_note_holders(sd, event);
-	return 0;
-}
-
-static int note_plan(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_note_plan(sd, event);
-	return 0;
-}
-
-static int note_container(struct shutdown *sd, const struct shutdown_event *event)
-{
-	return shutdown_note_container(sd, &event->container);
-}
-
-static int forget_container(struct shutdown *sd, const struct shutdown_event *event)
-{
-	return shutdown_forget_container(sd, event->id);
-}
-
-static int note_pod(struct shutdown *sd, const struct shutdown_event *event)
-{
-	return shutdown_note_pod(sd, &event->pod);
-}
-
-static int forget_pod(struct shutdown *sd, const struct shutdown_event *event)
-{
-	return shutdown_forget_pod(sd, event->uid);
-}
-
 static int note_api(struct shutdown *sd, const struct shutdown_event *event)
 {
 	struct shutdown_source *source = &sd->sources[event->lister.is_static];
@@ -205,16 +173,6 @@ static int note_listed(struct shutdown *sd, const struct shutdown_event *event)
 	return owed;
 }
 
-static int note_volume(struct shutdown *sd, const struct shutdown_event *event)
-{
-	return shutdown_note_volume(sd, &event->volume);
-}
-
-static int forget_volume(struct shutdown *sd, const struct shutdown_event *event)
-{
-	return shutdown_forget_volume(sd, event->id);
-}
-
 static int note_volumes(struct shutdown *sd, const struct shutdown_event *event)
 {
 	sd->volumes.read |= !event->failed;
@@ -226,48 +184,6 @@ static int note_unmounter(struct shutdown *sd, const struct shutdown_event *even
 {
 	sd->volumes.unmounter = event->lives;
 	sd->volumes.unmounter_known = true;
-	return 0;
-}
-
-static int units_stopped(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_units_stopped(sd, event->failed);
-	return 0;
-}
-
-static int stop_failed(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_stop_failed(sd, event->id);
-	return 0;
-}
-
-static int hook_begun(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_hook_begun(sd, event->id);
-	return 0;
-}
-
-static int hook_ended(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_hook_ended(sd, event->id);
-	return 0;
-}
-
-static int sandbox_stopped(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_sandbox_stopped(sd, event->uid);
-	return 0;
-}
-
-static int note_status(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_note_status(sd, event->status.uid, event->status.result);
-	return 0;
-}
-
-static int note_taint(struct shutdown *sd, const struct shutdown_event *event)
-{
-	shutdown_note_taint(sd);
 	return 0;
 }
 
@@ -340,28 +256,28 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_LOCK_LOST] =    {ODD,		     ODD,		    TO(ASKING, lost),  TO(UNLOCKED, nothing), TO(RELEASED, nothing), ODD,		  ODD},
 	[SHUTDOWN_EV_ANNOUNCED] =    {TO(UNLOCKED, begin),   TO(UNLOCKED, begin),   TO(GOING, begin),  STAY(again),	      STAY(again),	   STAY(again),		  STAY(again)},
 	[SHUTDOWN_EV_CANCELLED] =    {NIL,		     NIL,		    NIL,	       TO(HOLDING, over),     TO(HOLDING, over),   TO(ASKING, over_query),  TO(ASKING, over_query)},
-	[SHUTDOWN_EV_HOLDERS] =	     ALL(note_holders),
+	[SHUTDOWN_EV_HOLDERS] =	     ALL(shutdown_note_holders),
 	[SHUTDOWN_EV_FLUSHED] =	     {NIL,		     NIL,		    NIL,	       NIL,		      STAY(flushed),	   NIL,			  NIL},
 	[SHUTDOWN_EV_STOPPING] =     {NIL,		     NIL,		    NIL,	       STAY(ended),	      STAY(ended),	   STAY(ended),		  STAY(ended)},
 	[SHUTDOWN_EV_TIMER] =	     {NIL,		     STAY(retry),	    NIL,	       NIL,		      NIL,		   NIL,			  NIL},
-	[SHUTDOWN_EV_PLAN] =	     {STAY(note_plan),	     STAY(note_plan),	    STAY(note_plan),   ODD,		      ODD,		   ODD,			  ODD},
-	[SHUTDOWN_EV_CONTAINER] =    ALL(note_container),
-	[SHUTDOWN_EV_CONTAINER_GONE] = ALL(forget_container),
-	[SHUTDOWN_EV_POD] =	     ALL(note_pod),
-	[SHUTDOWN_EV_POD_GONE] =     ALL(forget_pod),
+	[SHUTDOWN_EV_PLAN] =	     {STAY(shutdown_note_plan),	     STAY(shutdown_note_plan),	    STAY(shutdown_note_plan),   ODD,		      ODD,		   ODD,			  ODD},
+	[SHUTDOWN_EV_CONTAINER] =    ALL(shutdown_note_container),
+	[SHUTDOWN_EV_CONTAINER_GONE] = ALL(shutdown_forget_container),
+	[SHUTDOWN_EV_POD] =	     ALL(shutdown_note_pod),
+	[SHUTDOWN_EV_POD_GONE] =     ALL(shutdown_forget_pod),
 	[SHUTDOWN_EV_API] =	     ALL(note_api),
 	[SHUTDOWN_EV_LISTED] =	     ALL(note_listed),
-	[SHUTDOWN_EV_UNITS_STOPPED] = ALL(units_stopped),
-	[SHUTDOWN_EV_STOP_FAILED] =  ALL(stop_failed),
-	[SHUTDOWN_EV_VOLUME] =	     ALL(note_volume),
-	[SHUTDOWN_EV_VOLUME_GONE] =  ALL(forget_volume),
+	[SHUTDOWN_EV_UNITS_STOPPED] = ALL(shutdown_units_stopped),
+	[SHUTDOWN_EV_STOP_FAILED] =  ALL(shutdown_stop_failed),
+	[SHUTDOWN_EV_VOLUME] =	     ALL(shutdown_note_volume),
+	[SHUTDOWN_EV_VOLUME_GONE] =  ALL(shutdown_forget_volume),
 	[SHUTDOWN_EV_VOLUMES] =	     ALL(note_volumes),
 	[SHUTDOWN_EV_UNMOUNTER] =    ALL(note_unmounter),
-	[SHUTDOWN_EV_HOOK_BEGUN] =   ALL(hook_begun),
-	[SHUTDOWN_EV_HOOK_ENDED] =   ALL(hook_ended),
-	[SHUTDOWN_EV_SANDBOX_STOPPED] = ALL(sandbox_stopped),
-	[SHUTDOWN_EV_STATUS] =	     ALL(note_status),
-	[SHUTDOWN_EV_TAINT] =	     ALL(note_taint),
+	[SHUTDOWN_EV_HOOK_BEGUN] =   ALL(shutdown_hook_begun),
+	[SHUTDOWN_EV_HOOK_ENDED] =   ALL(shutdown_hook_ended),
+	[SHUTDOWN_EV_SANDBOX_STOPPED] = ALL(shutdown_sandbox_stopped),
+	[SHUTDOWN_EV_STATUS] =	     ALL(shutdown_note_status),
+	[SHUTDOWN_EV_TAINT] =	     ALL(shutdown_note_taint),
 	[SHUTDOWN_EV_EVIDENCE] =     ALL(note_evidence),
 	[SHUTDOWN_EV_RELEASE] =	     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   TO(RELEASED, nothing), ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
