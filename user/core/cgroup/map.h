@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "core/cgroup/path.h"
 #include "core/cgroup/trust.h"
+#include "core/model/container.h"
 #include "core/model/pod.h"
 #include "graced/event.h"
 
@@ -81,7 +82,7 @@ struct cgnode {
 	uint32_t units;		  /* enum cgnode_units */
 	struct cgpath ident;
 	uint32_t user;		     /* of a container: cgtrust_user() of its path */
-	uint64_t container_key;	     /* cgtrust_container_key() of its container; 0: it has none */
+	struct container *container; /* that has its container's id; NULL: it has none */
 	struct pod *pod;	     /* NULL: in none */
 	struct pod_cgroups *cgroups; /* ... of that pod, with the same kubelet */
 	LIST_ENTRY(cgnode) in_pod;
@@ -104,10 +105,10 @@ struct cgnode {
 };
 
 struct cgmap {
-	struct map nodes;      /* by cgroup id */
-	struct podmap pods;    /* all that anything is known of */
-	size_t n_pods;	       /* ... that have a cgroup */
-	struct map containers; /* by hash of container id */
+	struct map nodes;		/* by cgroup id */
+	struct podmap pods;		/* all that anything is known of */
+	size_t n_pods;			/* ... that have a cgroup */
+	struct containermap containers; /* likewise */
 	uint32_t max_nodes;
 	uint64_t refused;		 /* nodes that did not fit */
 	bool services;			 /* units are containers of a kind (scope services) */

@@ -46,6 +46,7 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->map.services = config->scope >= SCOPE_SERVICES;
 	e->names.map = &e->map;
 	e->names.tab.pods = &e->map.pods;
+	e->names.tab.containers = &e->map.containers;
 	e->names.out = &e->out;
 	e->names.sources = config->sources;
 	e->stops = (struct stops){
@@ -348,6 +349,7 @@ static int on_container(struct engine *e, const struct obs *obs)
 {
 	const struct meta_container *meta = &obs->container;
 	int r = names_take_container(&e->names, meta, obs->at_ns);
+	struct podtab_container *c;
 	struct cgnode *node = NULL;
 
 	names_age(&e->names);
@@ -363,10 +365,13 @@ static int on_container(struct engine *e, const struct obs *obs)
 	/* What a user's engine says is not about a pod's container of that id. */
 	if (!meta->id[0] || meta->user)
 		return 0;
-	stops_compare_exit(&e->stops, meta->id);
-	stops_compare_restart(&e->stops, meta->id);
+	c = podtab_container(&e->names.tab, meta->id);
+	if (!c)
+		return 0;
+	stops_compare_exit(&e->stops, c);
+	stops_compare_restart(&e->stops, c);
 	if (meta->known & META_CTR_EXIT)
-		pods_exit_reported(&e->pods, meta->id, (enum meta_source)meta->source,
+		pods_exit_reported(&e->pods, c, (enum meta_source)meta->source,
 				   &(struct discrepancy_reported){.code = meta->exit_code,
 								  .reason = meta->exit_reason,
 								  .finished_ns =
@@ -646,7 +651,7 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	memcpy(ret->pod_states, e->pods.stats.states, sizeof(ret->pod_states));
 	memcpy(ret->discrepancies, e->pods.stats.discrepancies, sizeof(ret->discrepancies));
 	ret->pods_described = e->names.tab.n_pods;
-	ret->containers_described = e->names.tab.containers.count;
+	ret->containers_described = e->names.tab.n_containers;
 	ret->names_refused = e->names.tab.refused;
 	ret->names_aged = e->names.tab.aged;
 }

@@ -67,10 +67,9 @@ struct podtab_container *names_container(const struct names *names, const struct
 		return NULL;
 	if (node->kind == GRACED_WATCH_SERVICE)
 		return names_is_unit(node) ? podtab_unit(&names->tab, names_unit_name(node)) : NULL;
-	if (!node->ident.container_id[0] || !(node->trust == CGTRUST_PODS || node->user))
+	if (!node->container || !(node->trust == CGTRUST_PODS || node->user))
 		return NULL;
-	c = podtab_container_keyed(&names->tab, node->ident.container_id, node->user,
-				   node->container_key);
+	c = node->container->meta;
 	return c && is_of(names, c, node) ? c : NULL;
 }
 
@@ -79,7 +78,7 @@ struct podtab_container *names_spec(const struct names *names, const struct cgno
 {
 	if (!own || !own->name || !cgmap_pod_of(names->map, node))
 		return NULL;
-	return podtab_spec_keyed(&names->tab, node->pod->uid, node->pod->key, own->name);
+	return podtab_spec(&names->tab, node->pod->uid, own->name);
 }
 
 uint32_t names_stop_signal(const struct names *names, const struct cgnode *node)
@@ -655,7 +654,7 @@ void names_save_exit(const struct podtab_container *c, const struct saver *to)
 	struct kept_exit *kept = &obs.kept_exit;
 	struct meta_container about = {};
 
-	COPY(about.id, c->first);
+	COPY(about.id, c->of->name.first);
 	save_container(to, c, &about);
 	*kept = (struct kept_exit){
 		.seen = c->exit.seen,
@@ -673,7 +672,7 @@ void names_save_exit(const struct podtab_container *c, const struct saver *to)
 		.qos = c->exit.qos,
 		.differs = c->differs,
 	};
-	COPY(kept->id, c->first);
+	COPY(kept->id, c->of->name.first);
 	COPY(kept->pod_uid, c->pod_uid);
 	to->fn(to->userdata, &obs);
 }

@@ -450,7 +450,7 @@ static bool fill_exit(const struct podtab_container *c, struct podend_exit *ret)
 	bool reported = c->known & META_CTR_EXIT && c->exit_from == META_CRI && !c->again;
 
 	*ret = (struct podend_exit){
-		.id = c->first,
+		.id = c->of->name.first,
 		.runtime = runtime_of(c),
 		.name = c->name ? c->name : "",
 		.reason = "",
@@ -475,8 +475,9 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct eng
 	ret->name = meta->name;
 	ret->now_wall_ns = (int64_t)(s->out->now_ns + (uint64_t)s->out->host.wall_offset_ns);
 	ret->n_exits = 0;
-	for (size_t i = 0; (c = map_next(&s->names->tab.containers, &i));) {
-		if (c->way != PODTAB_BY_ID || !c->exit.noted || strcmp(c->pod_uid, uid) != 0)
+	for (size_t i = 0; (c = podtab_next_container(&s->names->tab, &i));) {
+		if (c->of->name.way != CONTAINER_BY_ID || !c->exit.noted ||
+		    strcmp(c->pod_uid, uid) != 0)
 			continue;
 		if (ret->n_exits == ENGINE_ENDING_EXITS)
 			return false;
