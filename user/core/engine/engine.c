@@ -350,16 +350,13 @@ static int on_container(struct engine *e, const struct obs *obs)
 	const struct meta_container *meta = &obs->container;
 	int r = names_take_container(&e->names, meta, obs->at_ns);
 	struct podtab_container *c;
-	struct cgnode *node = NULL;
+	struct cgnode *node;
 
 	names_age(&e->names);
 	e->stats.unexpected += r == -EINVAL;
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	if (meta->unit[0] && e->map.services)
-		node = names_unit_node(&e->names, meta->unit);
-	else if (meta->id[0])
-		node = cgmap_user_container(&e->map, meta->id, meta->user);
+	node = names_described(&e->names, meta);
 	if (node)
 		stops_described(&e->stops, node);
 	/* What a user's engine says is not about a pod's container of that id. */

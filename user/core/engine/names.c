@@ -363,15 +363,18 @@ int names_take_pod(struct names *names, const struct meta_pod *meta, uint64_t at
 	return r;
 }
 
+struct cgnode *names_described(const struct names *names, const struct meta_container *meta)
+{
+	if (meta->unit[0] && names->map->services)
+		return names_unit_node(names, meta->unit);
+	return meta->id[0] ? cgmap_user_container(names->map, meta->id, meta->user) : NULL;
+}
+
 static void changed_container(struct names *names, const struct meta_container *meta)
 {
-	struct cgnode *node = NULL;
+	struct cgnode *node = names_described(names, meta);
 	struct pod_cgroups *pod;
 
-	if (meta->unit[0] && names->map->services)
-		node = names_unit_node(names, meta->unit);
-	else if (meta->id[0])
-		node = cgmap_user_container(names->map, meta->id, meta->user);
 	if (node)
 		output_changed(names->out, node);
 	/* What the spec says may be about several containers. */
@@ -446,8 +449,7 @@ void names_age(struct names *names)
 			pod->touched_ns = names->out->now_ns;
 		if (c)
 			c->touched_ns = names->out->now_ns;
-		if (c && c->name && cgmap_pod_of(names->map, node))
-			c = podtab_spec(&names->tab, node->pod->uid, c->name);
+		c = names_spec(names, node, c);
 		if (c)
 			c->touched_ns = names->out->now_ns;
 	}
@@ -618,12 +620,9 @@ static void save_container(const struct saver *to, const struct podtab_container
 static void save_spec(const struct names *names, const struct saver *to, const struct cgnode *node,
 		      const struct podtab_container *own)
 {
-	const struct podtab_container *spec;
+	const struct podtab_container *spec = names_spec(names, node, own);
 	struct meta_container about = {};
 
-	if (!own->name || !cgmap_pod_of(names->map, node))
-		return;
-	spec = podtab_spec(&names->tab, node->pod->uid, own->name);
 	if (!spec)
 		return;
 	COPY(about.pod_uid, node->pod->uid);

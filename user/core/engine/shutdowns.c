@@ -2,13 +2,10 @@
 #include "core/engine/shutdowns.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/engine/engine.h"
-#include "core/engine/sandbox.h"
-#include "core/engine/subject.h"
 
 /* Turns that a checkpoint may have: each several times. */
 #define TURNS_MAX (4 * SHUTDOWN_MAX_CONTAINERS)
@@ -422,14 +419,6 @@ static void touched_cgroup(struct shutdowns *s, uint64_t id)
 		shutdowns_note_outside(s, node);
 }
 
-/* What a source describes; NULL: nothing that is there. */
-static struct cgnode *described(const struct shutdowns *s, const struct meta_container *meta)
-{
-	if (meta->unit[0] && s->map->services)
-		return names_unit_node(s->names, meta->unit);
-	return meta->id[0] ? cgmap_user_container(s->map, meta->id, meta->user) : NULL;
-}
-
 static uint64_t cgroup_of(const struct obs *obs)
 {
 	switch (obs->type) {
@@ -465,7 +454,7 @@ static void note_changes(struct shutdowns *s, const struct obs *obs)
 	else if (obs->type == OBS_CONTAINER && obs->container.pod_uid[0])
 		shutdowns_note_pod(s, obs->container.pod_uid);
 	else if (obs->type == OBS_CONTAINER)
-		shutdowns_note_outside(s, described(s, &obs->container));
+		shutdowns_note_outside(s, names_described(s->names, &obs->container));
 	else if (obs->type == OBS_LISTED)
 		shutdowns_note_all(s);
 	/* A source that cannot say that its list is complete has answered all the same. */

@@ -205,7 +205,6 @@ int shutdown_note_container(struct shutdown *sd, const struct shutdown_event *ev
 	}
 	if (!facts.populated) {
 		rec->survives_reported = false;
-		rec->killed_ns = 0;
 		rec->turn = (struct shutdown_turn){};
 	} else if (!rec->facts.populated) {
 		rec->turn.late = shutdown_is_on(sd);
@@ -339,7 +338,7 @@ void shutdown_forget_marks(struct shutdown *sd)
 
 	TAILQ_FOREACH(rec, &sd->containers, all) {
 		rec->overdue_reported = rec->survives_reported = false;
-		rec->look_ns = rec->killed_ns = 0;
+		rec->look_ns = 0;
 		rec->turn = (struct shutdown_turn){};
 	}
 	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {

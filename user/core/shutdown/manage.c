@@ -342,7 +342,7 @@ static void judge_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 
 static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	uint64_t late_ns = shutdown_sum(rec->killed_ns, SHUTDOWN_SURVIVES_NS);
+	uint64_t late_ns = shutdown_sum(rec->turn.killed_ns, SHUTDOWN_SURVIVES_NS);
 
 	if (sd->now_ns < late_ns) {
 		shutdown_want(sd, late_ns);
@@ -367,7 +367,7 @@ static void judge_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 		}
 		give(sd, rec);
 	}
-	if (rec->killed_ns)
+	if (rec->turn.killed_ns)
 		judge_killed(sd, rec);
 	else if (is_asked(sd, rec))
 		judge_asked(sd, rec);
@@ -547,19 +547,8 @@ bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_
 
 	if (!turn || !turn->begun_ns || !shutdown_is_on(sd))
 		return false;
-	*ret = (struct shutdown_run_turn){
-		.id = id,
-		.begun_ns = turn->begun_ns,
-		.grace_s = turn->grace_s,
-		.end_ns = turn->end_ns,
-		.given_ns = turn->given_ns,
-		.stop_ns = turn->stop_ns,
-		.hook_ns = turn->hook_ns,
-		.asked_ns = turn->asked_ns,
-		.killed_ns = rec->killed_ns,
-		.hooked = turn->hooked,
-		.failed = turn->failed,
-	};
+	memcpy(ret, turn, sizeof(*ret));
+	ret->id = id;
 	return true;
 }
 
@@ -617,6 +606,7 @@ static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *sav
 		.end_ns = saved->end_ns,
 		.stop_ns = saved->stop_ns,
 		.asked_ns = asked ? least(saved->asked_ns, now_ns) : 0,
+		.killed_ns = asked ? least(saved->killed_ns, sd->now_ns) : 0,
 		.hooked = saved->hooked,
 		.failed = saved->failed || saved->hooked,
 	};
@@ -626,7 +616,6 @@ static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *sav
 		turn->hook_ns = least(saved->hook_ns, now_ns);
 		end_hook(sd, turn);
 	}
-	rec->killed_ns = asked ? least(saved->killed_ns, sd->now_ns) : 0;
 }
 
 /* The earlier process had released the lock: what it had not begun to stop is left to others. */

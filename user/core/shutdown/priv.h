@@ -45,19 +45,11 @@ struct shutdown_pod_rec {
 
 /* How mode manage ends a container. Times are of the time that counts, 0: not yet. */
 struct shutdown_turn {
-	uint64_t begun_ns; /* since when its grace period runs */
-	int64_t grace_s;
-	uint64_t end_ns;   /* of the group under way then */
-	uint64_t given_ns; /* its runtime was asked to stop it, or a hook has ended since */
+	struct shutdown_run_turn;
 	uint64_t given_at; /* given_ns by the clock, decided by this process; 0: it was not */
-	uint64_t stop_ns;  /* what it has from then on, at the most */
-	uint64_t hook_ns;  /* a hook runs since */
-	uint64_t asked_ns; /* its stop signal was seen, or was sent by graced */
 	bool late;	   /* it began after the announcement */
 	bool left;	   /* ... and after the lock was released: it is left to systemd */
 	bool unsent;	   /* graced sends its stop signal when it has an init */
-	bool hooked;	   /* a hook was run */
-	bool failed;	   /* the runtime does not stop it */
 };
 
 struct shutdown_container_rec {
@@ -66,8 +58,7 @@ struct shutdown_container_rec {
 	struct shutdown_container facts; /* its pod_uid is not used */
 	struct shutdown_pod_rec *pod;	 /* NULL: in none that is known */
 	bool overdue_reported, survives_reported;
-	uint64_t look_ns;   /* when a look at it was asked for last; 0: not */
-	uint64_t killed_ns; /* last, by us; 0: not */
+	uint64_t look_ns; /* when a look at it was asked for last; 0: not */
 	struct shutdown_turn turn;
 };
 

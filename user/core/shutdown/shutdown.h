@@ -185,17 +185,17 @@ struct shutdown_run {
 	uint64_t group_ns;     /* when that was started */
 };
 
-/* The same of a container that it ends, by its cgroup's id. */
+/* The same of a container that it ends. */
 struct shutdown_run_turn {
-	uint64_t id;
+	uint64_t id;	   /* of its cgroup; used where it is saved */
 	uint64_t begun_ns; /* since when its grace period runs */
 	int64_t grace_s;
-	uint64_t end_ns;   /* of the group under way then */
-	uint64_t given_ns; /* its runtime was asked to stop it, or a hook has ended since */
-	uint64_t stop_ns;  /* what it has from then on, a duration */
-	uint64_t hook_ns;  /* a hook runs since */
-	uint64_t asked_ns; /* its stop signal was seen, or sent by graced */
-	uint64_t killed_ns;
+	uint64_t end_ns;     /* of the group under way then */
+	uint64_t given_ns;   /* its runtime was asked to stop it, or a hook has ended since */
+	uint64_t stop_ns;    /* what it has from then on at the most, a duration */
+	uint64_t hook_ns;    /* a hook runs since */
+	uint64_t asked_ns;   /* its stop signal was seen, or sent by graced */
+	uint64_t killed_ns;  /* last, by graced */
 	bool hooked, failed; /* a hook was run; the runtime does not stop it */
 };
 
