@@ -12,15 +12,10 @@
 
 static void plan(struct world *w, uint64_t at, bool statuses)
 {
-	struct obs obs = {
-		.type = OBS_SHUTDOWN_PLAN,
-		.at_ns = at,
-		.shutdown_plan = {.mode = SHUTDOWN_MANAGE,
-				  .statuses = statuses,
-				  .stops_kubelet = true},
-	};
-
-	assert_int_equal(world_tell(w, &obs), 0);
+	shutworld_set_plan(w, at,
+			   &(struct obs_shutdown_plan){.mode = SHUTDOWN_MANAGE,
+						       .statuses = statuses,
+						       .stops_kubelet = true});
 }
 
 /* Pod A runs, and a shutdown that mode manage drives has begun. */
@@ -127,15 +122,6 @@ static void test_ended_between(void **state)
 	world_close(&w);
 }
 
-static size_t known(const struct world *w)
-{
-	struct shutdown_status status;
-	struct shutdown_stats stats;
-
-	assert_true(engine_get_shutdown(w->engine, &status, &stats));
-	return status.containers;
-}
-
 /* Of one of them the verdict waits for the runtime's answer. */
 static void test_gone_meanwhile(void **state)
 {
@@ -146,9 +132,9 @@ static void test_gone_meanwhile(void **state)
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	come_back(&w, &kept);
 	announce(&w, ANNOUNCED);
-	assert_int_equal(known(&w), 4);
+	assert_int_equal(shutworld_containers(&w), 4);
 	world_attach(&w, BACK);
-	assert_int_equal(known(&w), 0);
+	assert_int_equal(shutworld_containers(&w), 0);
 	world_close(&w);
 }
 

@@ -252,8 +252,7 @@ void shutdowns_note_pod(struct shutdowns *s, const char *uid)
 	if (p)
 		note_status(s, p);
 	else
-		shutdowns_note(s,
-			       &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+		shutdowns_forget_pod(s, uid);
 	if (!pod)
 		return;
 	/* One that is gone stays there until its verdict is reported. */

@@ -213,40 +213,23 @@ static bool judge_hook(struct shutdown *sd, struct shutdown_turn *turn)
 	return false;
 }
 
-/* The turn that an answer to STOP is about. */
-static struct shutdown_turn *given_turn(struct shutdown *sd, uint64_t id)
+/* STOP_FAILED, HOOK_BEGUN or HOOK_ENDED. */
+int shutdown_stop_answered(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_container_rec *rec = shutdown_container(sd, id);
+	struct shutdown_container_rec *rec = shutdown_container(sd, event->id);
+	struct shutdown_turn *turn = rec ? &rec->turn : NULL;
 
-	return rec && shutdown_is_on(sd) && rec->turn.given_ns ? &rec->turn : NULL;
-}
-
-int shutdown_stop_failed(struct shutdown *sd, const struct shutdown_event *event)
-{
-	struct shutdown_turn *turn = given_turn(sd, event->id);
-
-	if (turn)
+	if (!turn || !shutdown_is_on(sd) || !turn->given_ns)
+		return 0;
+	if (event->type == SHUTDOWN_EV_STOP_FAILED) {
 		turn->failed = true;
-	return 0;
-}
-
-int shutdown_hook_begun(struct shutdown *sd, const struct shutdown_event *event)
-{
-	struct shutdown_turn *turn = given_turn(sd, event->id);
-
-	if (turn && !turn->asked_ns && !turn->hooked) {
+	} else if (event->type == SHUTDOWN_EV_HOOK_ENDED) {
+		if (turn->hook_ns && !turn->asked_ns)
+			end_hook(sd, turn);
+	} else if (!turn->asked_ns && !turn->hooked) {
 		turn->hooked = true;
 		turn->hook_ns = shutdown_counted(sd);
 	}
-	return 0;
-}
-
-int shutdown_hook_ended(struct shutdown *sd, const struct shutdown_event *event)
-{
-	struct shutdown_turn *turn = given_turn(sd, event->id);
-
-	if (turn && turn->hook_ns && !turn->asked_ns)
-		end_hook(sd, turn);
 	return 0;
 }
 
