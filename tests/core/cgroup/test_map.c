@@ -188,12 +188,13 @@ static void test_removed(void **state)
 	again = found(&map, 6, A1_PATH);
 	assert_ptr_not_equal(again, a1);
 	assert_ptr_equal(again->pod, a1->pod);
+	assert_ptr_equal(again->container, a1->container);
 	assert_ptr_equal(cgmap_by_container_id(&map, WORLD_ID_A1), again);
 	assert_null(cgnode_unref(&map, a1));
 	cgmap_remove(&map, 6);
 	assert_int_equal(map.n_pods, 0);
 	assert_int_equal(map.nodes.count, 0);
-	assert_int_equal(map.containers.count, 0);
+	assert_int_equal(map.containers.by_name.count, 0);
 	cgmap_done(&map);
 }
 

@@ -54,9 +54,6 @@ static void test_users(void **state)
 	for (size_t i = 0; i < LEN(want); i++)
 		if (cgtrust_user(want[i].path, want[i].delegated_level) != want[i].user)
 			fail_msg("%s, delegated at %u", want[i].path, want[i].delegated_level);
-	assert_int_equal(cgtrust_container_key("c1", 0), map_key("c1"));
-	assert_int_not_equal(cgtrust_container_key("c1", 1000), map_key("c1"));
-	assert_int_not_equal(cgtrust_container_key("c1", 1000), cgtrust_container_key("c1", 1001));
 }
 
 static void test_roots_own(void **state)

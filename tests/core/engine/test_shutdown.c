@@ -272,9 +272,7 @@ static struct engine_planned_pod planned(const struct world *w)
 static void test_cut_short(void **state)
 {
 	struct engine_planned_pod pod;
-	struct obs obs = {.type = OBS_SHUTDOWN_PLAN,
-			  .at_ns = SEC(30),
-			  .shutdown_plan = {.n_ranges = 1, .ranges = {{0, 60}}}};
+	const struct obs_shutdown_plan longer = {.n_ranges = 1, .ranges = {{0, 60}}};
 	struct world w;
 
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
@@ -283,7 +281,7 @@ static void test_cut_short(void **state)
 	assert_true(pod.cut_short && pod.grace_known && pod.grace_ns == SEC(30));
 	assert_true(pod.given_ns == SEC(20));
 	assert_non_null(pod.name);
-	assert_int_equal(world_tell(&w, &obs), 0);
+	shutworld_set_plan(&w, SEC(30), &longer);
 	assert_int_equal(engine_count_cut_short(w.engine), 0);
 	pod = planned(&w);
 	assert_true(!pod.cut_short && pod.given_ns == SEC(30));
@@ -293,10 +291,8 @@ static void test_cut_short(void **state)
 /* The kubelet goes on by the configuration that it has read; and so when there is no other. */
 static void test_plan_waits(void **state)
 {
-	struct obs obs = {
-		.type = OBS_SHUTDOWN_PLAN,
-		.at_ns = ASKED + SEC(1),
-		.shutdown_plan = {.overdue_slack_ns = SEC(2), .n_ranges = 1, .ranges = {{0, 1}}}};
+	const struct obs_shutdown_plan shorter = {
+		.overdue_slack_ns = SEC(2), .n_ranges = 1, .ranges = {{0, 1}}};
 	struct engine_shutdown_group groups[3];
 	struct meta_pod pod = world_pod_a();
 	struct world w;
@@ -305,7 +301,7 @@ static void test_plan_waits(void **state)
 	shutworld_announce(&w);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	shutworld_pass(&w, ASKED + SEC(1));
-	assert_int_equal(world_tell(&w, &obs), 0);
+	shutworld_set_plan(&w, ASKED + SEC(1), &shorter);
 	world_lists(&w, ASKED + SEC(1), &pod);
 	shutworld_pass(&w, ASKED + SEC(22) - 1);
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
@@ -317,15 +313,6 @@ static void test_plan_waits(void **state)
 	world_close(&w);
 }
 
-static size_t containers_of(const struct world *w)
-{
-	struct shutdown_status status;
-	struct shutdown_stats stats;
-
-	assert_true(engine_get_shutdown(w->engine, &status, &stats));
-	return status.containers;
-}
-
 static void test_gone(void **state)
 {
 	struct world w;
@@ -333,20 +320,20 @@ static void test_gone(void **state)
 
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
-	n = containers_of(&w);
+	n = shutworld_containers(&w);
 	world_made(&w, ASKED, 70, CG_POD_A, HEX_64("e"));
 	world_init(&w, ASKED, 70, &P_A2);
-	assert_int_equal(containers_of(&w), n + 1);
+	assert_int_equal(shutworld_containers(&w), n + 1);
 	world_exit(&w, ASKED + 1, 70, &P_A2, 0);
 	world_empty(&w, ASKED + 2, 70);
 	world_gone(&w, ASKED + 3, 70, NULL);
 	/* Its verdict waits for its name. */
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
 	world_managed(&w, ASKED + 4, CG_A1, &P_A1, 15);
-	assert_int_equal(containers_of(&w), n);
+	assert_int_equal(shutworld_containers(&w), n);
 	world_timer(&w, ASKED + SEC(1));
 	assert_int_equal(world_count(&w, RECORD_STOP), 1);
-	assert_int_equal(containers_of(&w), n);
+	assert_int_equal(shutworld_containers(&w), n);
 	world_close(&w);
 }
 

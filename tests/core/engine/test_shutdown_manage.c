@@ -9,14 +9,6 @@
 #include "lib/engine/world_pods.h"
 #include "lib/shutdown/shutworld.h"
 
-static void answer(struct world *w, uint64_t at, enum shutdown_event_type event, uint64_t id)
-{
-	struct obs obs = {
-		.type = OBS_SHUTDOWN, .at_ns = at, .shutdown = {.event = event, .id = id}};
-
-	assert_int_equal(world_tell(w, &obs), 0);
-}
-
 /* The stop signal is graced's own where the runtime cannot. */
 static void test_stopped(void **state)
 {
@@ -27,7 +19,7 @@ static void test_stopped(void **state)
 	shutworld_announce(&w);
 	assert_int_equal(world_effects(&w, EFFECT_STOP_UNITS), 1);
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 0);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
 	stop = world_effect(&w, EFFECT_STOP);
 	assert_int_equal(stop->id, CG_A1);
@@ -36,7 +28,7 @@ static void test_stopped(void **state)
 	assert_int_equal(strlen(stop->container_id), 64);
 	assert_int_equal(strlen(stop->pod_uid), 36);
 	assert_int_not_equal(stop->runtime, CGPATH_RT_NONE);
-	answer(&w, ASKED, SHUTDOWN_EV_STOP_FAILED, CG_A1);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_STOP_FAILED, CG_A1);
 	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 1);
 	signal = world_effect(&w, EFFECT_SIGNAL);
 	assert_int_equal(signal->id, CG_A1);
@@ -53,9 +45,9 @@ static void test_asked(void **state)
 
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
-	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_A1);
+	shutworld_answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_A1);
 	shutworld_pass(&w, ASKED + SEC(20) - 1);
 	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
@@ -80,7 +72,7 @@ static void test_kubelet_stopped(void **state)
 		shutworld_open(&w, managed ? SHUTDOWN_MANAGE : SHUTDOWN_ASSIST, 0);
 		shutworld_announce(&w);
 		if (managed)
-			answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+			shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 		world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 		for (int i = 0; i < 4; i++)
 			world_tell(&w, &failed);
@@ -100,9 +92,9 @@ static void test_asked_by_another(void **state)
 
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_from(&w, ASKED, CG_A1, &P_A1, 15, &P_SYSTEMD);
-	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_A1);
+	shutworld_answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_A1);
 	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 1);
 	world_close(&w);
 }
@@ -128,7 +120,7 @@ static void test_sidecar(void **state)
 	world_say_container(&w, SEC(22), &proxy);
 	world_say_container(&w, SEC(22), &spec);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
 	assert_int_equal(world_effect(&w, EFFECT_STOP)->id, CG_A1);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
@@ -163,7 +155,7 @@ static void test_named_late(void **state)
 	world_made(&w, ANNOUNCED - MSEC(100), CG_NEW, CG_POD_A, HEX_64("9"));
 	world_init(&w, ANNOUNCED - MSEC(100), CG_NEW, &init);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	assert_null(shutworld_step(&w, SHUTDOWN_REPORT_RELEASED));
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 0);
 	world_say_container(&w, ASKED + MSEC(500), &named);
@@ -192,7 +184,7 @@ static void test_sandbox(void **state)
 	for (int there = 0; there < 2; there++) {
 		shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 		shutworld_announce(&w);
-		answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+		shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 		world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 		if (!there)
 			world_gone(&w, ASKED + SEC(2), CG_SANDBOX, NULL);
@@ -233,13 +225,13 @@ static void test_hook(void **state)
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	give_hook(&w);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	assert_int_equal(world_effects(&w, EFFECT_STOP), 1);
 	assert_int_equal(world_effect(&w, EFFECT_STOP)->hook_ns, SEC(20));
-	answer(&w, ASKED, SHUTDOWN_EV_HOOK_BEGUN, CG_A1);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_HOOK_BEGUN, CG_A1);
 	shutworld_pass(&w, ASKED + SEC(19));
 	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
-	answer(&w, ASKED + SEC(19), SHUTDOWN_EV_HOOK_ENDED, CG_A1);
+	shutworld_answer(&w, ASKED + SEC(19), SHUTDOWN_EV_HOOK_ENDED, CG_A1);
 	shutworld_pass(&w, ASKED + SEC(21) - 1);
 	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
 	shutworld_pass(&w, ASKED + SEC(21));
@@ -291,7 +283,7 @@ static void test_restart(void **state)
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	engine_keep(w.engine, true, relay_keep, &kept);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	restart(&w, &kept);
 	come_back(&w, ASKED + SEC(4), false);
@@ -317,7 +309,7 @@ static void test_restart_killed(void **state)
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	engine_keep(w.engine, true, relay_keep, &kept);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	shutworld_pass(&w, ASKED + SEC(20));
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 1);
@@ -346,12 +338,12 @@ static void test_restart_released(void **state)
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	engine_keep(w.engine, true, relay_keep, &kept);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	world_exit(&w, ASKED + SEC(1), CG_A1, &P_A1, EXIT(0));
 	world_empty(&w, ASKED + SEC(1), CG_A1);
 	answer_sandbox(&w, ASKED + SEC(1));
-	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_FLUSHED, 0);
+	shutworld_answer(&w, ASKED + SEC(1), SHUTDOWN_EV_FLUSHED, 0);
 	assert_int_equal(world_effects(&w, EFFECT_DROP_LOCK), 1);
 	restart(&w, &kept);
 	come_back(&w, ASKED + SEC(4), false);
@@ -376,11 +368,11 @@ static void test_restart_cancelled(void **state)
 		shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 		engine_keep(w.engine, true, relay_keep, &kept);
 		shutworld_announce(&w);
-		answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+		shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 		world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 		engine_keep(w.engine, false, relay_keep, &kept);
 		if (!late)
-			answer(&w, ASKED + SEC(1), SHUTDOWN_EV_CANCELLED, 0);
+			shutworld_answer(&w, ASKED + SEC(1), SHUTDOWN_EV_CANCELLED, 0);
 		restart(&w, &kept);
 		come_back(&w, ASKED + SEC(4), late);
 		assert_int_equal(world_effects(&w, EFFECT_STOP_UNITS), 1);
@@ -397,7 +389,7 @@ static void test_restart_other(void **state)
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	engine_keep(w.engine, true, relay_keep, &kept);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	restart(&w, &kept);
 	come_back_to(&w, ASKED + SEC(4), false, ANNOUNCED + SEC(2));
 	assert_int_equal(world_effects(&w, EFFECT_STOP_UNITS), 1);
@@ -410,8 +402,8 @@ static void test_cancelled(void **state)
 
 	shutworld_open(&w, SHUTDOWN_MANAGE, 0);
 	shutworld_announce(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
-	answer(&w, ASKED, SHUTDOWN_EV_CANCELLED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_CANCELLED, 0);
 	assert_int_equal(world_effects(&w, EFFECT_START_UNITS), 1);
 	shutworld_pass(&w, ASKED + SEC(40));
 	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
@@ -451,7 +443,7 @@ static void test_given(void **state)
 	struct world w;
 
 	open_stopped(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	kill_after(&w, SEC(20));
 	assert_int_equal(world_stop(&w)->grace.from, GRACE_SHUTDOWN);
@@ -467,7 +459,7 @@ static void test_early(void **state)
 	struct world w;
 
 	open_stopped(&w);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	kill_after(&w, SEC(2));
 	assert_true(world_stop(&w)->gaps >> GAP_GRACE_UNCERTAIN & 1);
@@ -481,7 +473,7 @@ static void test_given_by_another(void **state)
 
 	open_stopped(&w);
 	world_managed(&w, ASKED - MSEC(1), CG_A1, &P_A1, 15);
-	answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 	kill_after(&w, SEC(2));
 	assert_int_not_equal(world_stop(&w)->grace.from, GRACE_SHUTDOWN);
 	assert_int_not_equal(world_stop(&w)->grace.from, GRACE_SPEC);
@@ -532,12 +524,13 @@ static void test_asked_late(void **state)
 		open_stopped(&w);
 		if (rows[i].hook)
 			give_hook(&w);
-		answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+		shutworld_answer(&w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 		if (rows[i].hook)
-			answer(&w, ASKED, SHUTDOWN_EV_HOOK_BEGUN, CG_A1);
+			shutworld_answer(&w, ASKED, SHUTDOWN_EV_HOOK_BEGUN, CG_A1);
 		shutworld_pass(&w, ASKED + rows[i].late_ns);
 		if (rows[i].hook)
-			answer(&w, ASKED + rows[i].late_ns, SHUTDOWN_EV_HOOK_ENDED, CG_A1);
+			shutworld_answer(&w, ASKED + rows[i].late_ns, SHUTDOWN_EV_HOOK_ENDED,
+					 CG_A1);
 		world_managed(&w, ASKED + rows[i].late_ns, CG_A1, &P_A1, 15);
 		if (rows[i].paused_ns) {
 			at = world_effect(&w, EFFECT_WAKE_AT)->at_ns + rows[i].paused_ns;

@@ -47,10 +47,8 @@ static void open_in(struct world *w, enum shutdown_mode mode, const char *const 
 	const struct engine_config config = {.scope = SCOPE_SERVICES,
 					     .container_roots = roots,
 					     .sources = 1u << META_SYSTEMD | 1u << META_DOCKER};
-	struct obs obs = {
-		.type = OBS_SHUTDOWN_PLAN,
-		.at_ns = SEC(20),
-		.shutdown_plan = {.mode = mode, .n_ranges = 2, .ranges = {{0, 20}, {1000, 8}}}};
+	const struct obs_shutdown_plan plan = {
+		.mode = mode, .n_ranges = 2, .ranges = {{0, 20}, {1000, 8}}};
 	const struct meta_container docker = {.source = META_DOCKER,
 					      .kind = META_KIND_CONTAINER,
 					      .id = WORLD_ID_D1,
@@ -73,7 +71,7 @@ static void open_in(struct world *w, enum shutdown_mode mode, const char *const 
 		assert_null(managed_parse(*rules, &rule.shutdown_rule));
 		assert_int_equal(world_tell(w, &rule), 0);
 	}
-	assert_int_equal(world_tell(w, &obs), 0);
+	shutworld_set_plan(w, SEC(20), &plan);
 	shutworld_tell(w, SEC(20), SHUTDOWN_EV_LOGIND_UP);
 	shutworld_tell(w, SEC(20), SHUTDOWN_EV_LOCK_TAKEN);
 	world_clear(w);
@@ -84,18 +82,10 @@ static void open_by(struct world *w, const char *const *rules)
 	open_in(w, SHUTDOWN_MANAGE, rules, "");
 }
 
-static void answer(struct world *w, uint64_t at, enum shutdown_event_type event, uint64_t id)
-{
-	struct obs obs = {
-		.type = OBS_SHUTDOWN, .at_ns = at, .shutdown = {.event = event, .id = id}};
-
-	assert_int_equal(world_tell(w, &obs), 0);
-}
-
 static void announce(struct world *w)
 {
 	shutworld_announce(w);
-	answer(w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
+	shutworld_answer(w, ASKED, SHUTDOWN_EV_UNITS_STOPPED, 0);
 }
 
 static void ends(struct world *w, uint64_t at, uint64_t id, const struct graced_proc *init)
@@ -128,7 +118,7 @@ static void test_order(void **state)
 	expect(&w, EFFECT_STOP, CG_WEB);
 	assert_int_equal(world_effect(&w, EFFECT_STOP)->at_ns, SEC(20));
 	assert_string_equal(world_effect(&w, EFFECT_STOP)->pod_uid, "");
-	answer(&w, ASKED, SHUTDOWN_EV_STOP_FAILED, CG_WEB);
+	shutworld_answer(&w, ASKED, SHUTDOWN_EV_STOP_FAILED, CG_WEB);
 	expect(&w, EFFECT_SIGNAL, CG_WEB);
 	assert_int_equal(world_effect(&w, EFFECT_SIGNAL)->signal, 15);
 	assert_int_equal(world_effect(&w, EFFECT_SIGNAL)->pid, P_WEB.pid);
@@ -137,7 +127,7 @@ static void test_order(void **state)
 	ends(&w, ASKED + SEC(1), CG_WEB, &P_WEB);
 	expect(&w, EFFECT_STOP, CG_D1);
 	assert_int_equal(world_effect(&w, EFFECT_STOP)->at_ns, SEC(5));
-	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_D1);
+	shutworld_answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_D1);
 	world_from(&w, ASKED + SEC(1), CG_D1, &P_D1, 15, &P_SELF);
 	shutworld_pass(&w, ASKED + SEC(6) - 1);
 	assert_int_equal(world_effects(&w, EFFECT_KILL), 0);
@@ -257,7 +247,7 @@ static void test_asked_by_systemd(void **state)
 	open_by(&w, rules);
 	announce(&w);
 	world_from(&w, ASKED, CG_WEB, &P_WEB, 15, &P_SYSTEMD);
-	answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_WEB);
+	shutworld_answer(&w, ASKED + SEC(1), SHUTDOWN_EV_STOP_FAILED, CG_WEB);
 	shutworld_pass(&w, ASKED + SEC(3));
 	assert_int_equal(world_effects(&w, EFFECT_SIGNAL), 0);
 	world_close(&w);

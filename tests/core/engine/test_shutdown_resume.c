@@ -12,15 +12,10 @@
 
 static void plan(struct world *w, uint64_t at, bool statuses)
 {
-	struct obs obs = {
-		.type = OBS_SHUTDOWN_PLAN,
-		.at_ns = at,
-		.shutdown_plan = {.mode = SHUTDOWN_MANAGE,
-				  .statuses = statuses,
-				  .stops_kubelet = true},
-	};
-
-	assert_int_equal(world_tell(w, &obs), 0);
+	shutworld_set_plan(w, at,
+			   &(struct obs_shutdown_plan){.mode = SHUTDOWN_MANAGE,
+						       .statuses = statuses,
+						       .stops_kubelet = true});
 }
 
 /* Pod A runs, and a shutdown that mode manage drives has begun. */
@@ -51,8 +46,7 @@ static void end_a1(struct world *w, uint32_t status)
 	world_gone(w, ASKED + MSEC(700), CG_A1, NULL);
 }
 
-/* Another engine comes: the pod's own cgroup is all that is there. */
-static void restart(struct world *w, struct obs_list *kept, uint64_t announced_ns)
+static void announce(struct world *w, uint64_t announced_ns)
 {
 	const struct obs announced = {.type = OBS_SHUTDOWN,
 				      .at_ns = BACK,
@@ -60,6 +54,14 @@ static void restart(struct world *w, struct obs_list *kept, uint64_t announced_n
 						   .announced_ns = announced_ns,
 						   .limit_ns = LIMIT}};
 
+	plan(w, BACK, true);
+	shutworld_tell(w, BACK, SHUTDOWN_EV_LOCK_TAKEN);
+	assert_int_equal(world_tell(w, &announced), 0);
+}
+
+/* Another engine comes: the pod's own cgroup is all that is there. */
+static void come_back(struct world *w, struct obs_list *kept)
+{
 	engine_keep(w->engine, false, relay_keep, kept);
 	world_close(w);
 	world_open_bare(w, &WORLD_ALL);
@@ -67,10 +69,13 @@ static void restart(struct world *w, struct obs_list *kept, uint64_t announced_n
 		world_tell(w, &kept->list[i]);
 	obs_list_free(kept);
 	world_found(w, BACK, CG_POD_A, "/kubepods/burstable/pod" WORLD_UID_A);
+}
+
+static void restart(struct world *w, struct obs_list *kept, uint64_t announced_ns)
+{
+	come_back(w, kept);
 	world_attach(w, BACK);
-	plan(w, BACK, true);
-	shutworld_tell(w, BACK, SHUTDOWN_EV_LOCK_TAKEN);
-	assert_int_equal(world_tell(w, &announced), 0);
+	announce(w, announced_ns);
 }
 
 static void test_ended(void **state)
@@ -114,6 +119,22 @@ static void test_ended_between(void **state)
 	assert_int_equal(world_effects(&w, EFFECT_WRITE_STATUS), 1);
 	assert_true(engine_get_ending(w.engine, WORLD_UID_A, &ending));
 	assert_int_equal(ending.n_exits, 0);
+	world_close(&w);
+}
+
+/* Of one of them the verdict waits for the runtime's answer. */
+static void test_gone_meanwhile(void **state)
+{
+	struct obs_list kept = {};
+	struct world w;
+
+	begin(&w, true, &kept);
+	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
+	come_back(&w, &kept);
+	announce(&w, ANNOUNCED);
+	assert_int_equal(shutworld_containers(&w), 4);
+	world_attach(&w, BACK);
+	assert_int_equal(shutworld_containers(&w), 0);
 	world_close(&w);
 }
 
@@ -181,6 +202,8 @@ int main(void)
 		      test_ended),
 		CLAIM("of a container that ended in between no exit is made up",
 		      test_ended_between),
+		CLAIM("what is found to be gone in a shutdown under way is known to it no more",
+		      test_gone_meanwhile),
 		CLAIM("what was saved in another shutdown counts for nothing", test_other),
 		CLAIM("where no status is written no exits are saved", test_not_saved),
 		CLAIM("an exit that cannot be is refused", test_hostile),

@@ -5,28 +5,14 @@
 
 #include "lib/claim.h"
 #include "lib/engine/world_pods.h"
+#include "lib/shutdown/shutworld.h"
 
-#define ANNOUNCED SEC(100)
-#define ASKED	  SEC(101)
 /* A1's cgroup is empty, and with it the pod but for its sandbox. */
-#define EMPTY	  (ASKED + MSEC(1) + 1000)
+#define EMPTY (ASKED + MSEC(1) + 1000)
 
 #define SRC(name)  (1u << META_##name)
 #define STATIC_UID "0123456789abcdef0123456789abcdef"
 #define NO_PLACE   0
-
-static void tell(struct world *w, uint64_t at, enum shutdown_event_type event)
-{
-	struct obs obs = {.type = OBS_SHUTDOWN, .at_ns = at, .shutdown = {.event = event}};
-
-	obs.shutdown.limit_ns = SEC(60);
-	obs.shutdown.reachable = event == SHUTDOWN_EV_API;
-	if (event == SHUTDOWN_EV_HOLDERS) {
-		obs.shutdown.n_holders = 1;
-		strcpy(obs.shutdown.holders[0].who, "kubelet");
-	}
-	assert_int_equal(world_tell(w, &obs), 0);
-}
 
 /* A source has answered what it was asked of that pod. */
 static void answer(struct world *w, uint64_t at)
@@ -41,9 +27,7 @@ static void begin(struct world *w, enum shutdown_mode mode, uint32_t sources)
 	const struct engine_config config = {.scope = SCOPE_CONTAINERS, .sources = sources};
 	struct meta_container main = world_main_a1();
 	struct meta_pod pod = world_pod_ready(world_pod_a(), true);
-	struct obs plan = {.type = OBS_SHUTDOWN_PLAN,
-			   .at_ns = SEC(20),
-			   .shutdown_plan = {.mode = mode, .status_wait_ns = SEC(5)}};
+	const struct obs_shutdown_plan plan = {.mode = mode, .status_wait_ns = SEC(5)};
 
 	pod.source = meta_lister(sources, false);
 	world_open_pod_by(w, &config);
@@ -52,26 +36,13 @@ static void begin(struct world *w, enum shutdown_mode mode, uint32_t sources)
 	world_say_pod(w, SEC(12), &pod);
 	world_listed_by(w, SEC(12), pod.source);
 	answer(w, SEC(12));
-	assert_int_equal(world_tell(w, &plan), 0);
-	tell(w, SEC(20), SHUTDOWN_EV_LOGIND_UP);
-	tell(w, SEC(20), SHUTDOWN_EV_LOCK_TAKEN);
-	tell(w, SEC(20), SHUTDOWN_EV_API);
-	tell(w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
-	tell(w, ANNOUNCED, SHUTDOWN_EV_HOLDERS);
+	shutworld_set_plan(w, SEC(20), &plan);
+	shutworld_tell(w, SEC(20), SHUTDOWN_EV_LOGIND_UP);
+	shutworld_tell(w, SEC(20), SHUTDOWN_EV_LOCK_TAKEN);
+	shutworld_tell(w, SEC(20), SHUTDOWN_EV_API);
+	shutworld_tell(w, ANNOUNCED, SHUTDOWN_EV_ANNOUNCED);
+	shutworld_tell(w, ANNOUNCED, SHUTDOWN_EV_HOLDERS);
 	world_clear(w);
-}
-
-/* The clock goes on to that moment; a request for the holders is answered. */
-static void pass(struct world *w, uint64_t until)
-{
-	const struct effect *wake;
-
-	while ((wake = world_effect(w, EFFECT_WAKE_AT)) && wake->at_ns && wake->at_ns <= until) {
-		uint64_t at = wake->at_ns;
-
-		world_timer(w, at);
-		tell(w, at, SHUTDOWN_EV_HOLDERS);
-	}
 }
 
 /* The runtime stops A1. What a stop by itself asks of its pod is answered, and not counted. */
@@ -99,22 +70,22 @@ static void test_rhythm(void **state)
 	struct world w;
 
 	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET));
-	pass(&w, ASKED - 1);
+	shutworld_pass(&w, ASKED - 1);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 0);
 	stop_a1(&w);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 1);
 	assert_string_equal(world_effect(&w, EFFECT_FIND_POD)->pod_uid, WORLD_UID_A);
 	answer(&w, EMPTY + MSEC(5));
-	pass(&w, EMPTY + SEC(1) - 1);
+	shutworld_pass(&w, EMPTY + SEC(1) - 1);
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 1);
-	pass(&w, EMPTY + SEC(1));
+	shutworld_pass(&w, EMPTY + SEC(1));
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 2);
 	pod.phase = META_PHASE_SUCCEEDED;
 	world_say_pod(&w, EMPTY + SEC(1) + MSEC(5), &pod);
 	assert_int_equal(reason(&w), SHUTDOWN_PODS_ENDED);
 	answer(&w, EMPTY + SEC(1) + MSEC(5));
-	tell(&w, EMPTY + SEC(1) + MSEC(5), SHUTDOWN_EV_FLUSHED);
-	pass(&w, EMPTY + SEC(10));
+	shutworld_tell(&w, EMPTY + SEC(1) + MSEC(5), SHUTDOWN_EV_FLUSHED);
+	shutworld_pass(&w, EMPTY + SEC(10));
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 2);
 	world_close(&w);
 }
@@ -140,10 +111,10 @@ static void test_in_flight(void **state)
 
 	begin(&w, SHUTDOWN_ASSIST, SRC(KUBELET));
 	stop_a1(&w);
-	pass(&w, EMPTY + MSEC(2500));
+	shutworld_pass(&w, EMPTY + MSEC(2500));
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 1);
 	answer(&w, EMPTY + MSEC(2500));
-	pass(&w, EMPTY + SEC(3));
+	shutworld_pass(&w, EMPTY + SEC(3));
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 2);
 	world_close(&w);
 }
@@ -173,7 +144,7 @@ static void test_observe(void **state)
 
 	begin(&w, SHUTDOWN_OBSERVE, SRC(KUBELET));
 	stop_a1(&w);
-	pass(&w, EMPTY + SEC(10));
+	shutworld_pass(&w, EMPTY + SEC(10));
 	assert_int_equal(world_effects(&w, EFFECT_FIND_POD), 0);
 	world_close(&w);
 }
@@ -205,7 +176,7 @@ static void test_who_counts(void **state)
 		runs.source = meta_lister(rows[i].sources, false);
 		world_say_pod(&w, EMPTY + SEC(1), &runs);
 		world_say_pod(&w, EMPTY + SEC(1), &pod);
-		pass(&w, EMPTY + SEC(5));
+		shutworld_pass(&w, EMPTY + SEC(5));
 		assert_int_equal(reason(&w), rows[i].reason);
 		world_close(&w);
 	}

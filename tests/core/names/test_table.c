@@ -11,6 +11,21 @@
 #define UID  "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
 #define HOUR 3600000000000ULL
 
+static struct podmap pods;
+static struct containermap containers;
+
+#define TAB                                              \
+	{                                                \
+		.pods = &pods, .containers = &containers \
+	}
+
+static void close_tab(struct podtab *tab)
+{
+	podtab_done(tab);
+	podmap_done(&pods);
+	containermap_done(&containers);
+}
+
 static struct meta_pod pod_by(enum meta_source source, const char *name)
 {
 	struct meta_pod pod = {.source = source, .uid = UID, .namespace_ = "default"};
@@ -46,8 +61,7 @@ static void test_rank(void **state)
 		struct meta_container b = container_by(want[i].second, "second");
 		struct meta_pod p = pod_by(want[i].first, "first");
 		struct meta_pod q = pod_by(want[i].second, "second");
-		struct podmap pods = {};
-		struct podtab tab = {.pods = &pods};
+		struct podtab tab = TAB;
 
 		assert_int_equal(podtab_take_container(&tab, &a, 1), 0);
 		assert_int_equal(podtab_take_container(&tab, &b, 2), 0);
@@ -55,8 +69,7 @@ static void test_rank(void **state)
 		assert_int_equal(podtab_take_pod(&tab, &q, 2), 0);
 		assert_string_equal(podtab_container(&tab, "c1")->name, want[i].stands);
 		assert_string_equal(podtab_pod(&tab, UID)->name, want[i].stands);
-		podtab_done(&tab);
-		podmap_done(&pods);
+		close_tab(&tab);
 	}
 }
 
@@ -65,8 +78,7 @@ static void test_fills(void **state)
 	struct meta_container cri = container_by(META_CRI, "main");
 	struct meta_container kubelet = container_by(META_KUBELET, "");
 	struct meta_pod pod = pod_by(META_CRI, "web-0"), spec = pod_by(META_KUBELET, "");
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	cri.stop_signal = 3;
 	kubelet.stop_signal = 15;
@@ -88,8 +100,7 @@ static void test_fills(void **state)
 	assert_string_equal(podtab_pod(&tab, UID)->name, "web-0");
 	assert_string_equal(podtab_pod(&tab, UID)->workload, "web");
 	assert_int_equal(podtab_pod(&tab, UID)->grace_ns, 30);
-	podtab_done(&tab);
-	podmap_done(&pods);
+	close_tab(&tab);
 }
 
 static void test_digest(void **state)
@@ -98,8 +109,7 @@ static void test_digest(void **state)
 		"sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 	struct meta_container cri = container_by(META_CRI, "main");
 	struct meta_container kubelet = container_by(META_KUBELET, "");
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	strcpy(cri.image, digest);
 	strcpy(kubelet.image, "nginx");
@@ -114,8 +124,7 @@ static void test_digest(void **state)
 	podtab_take_container(&tab, &cri, 4);
 	podtab_take_container(&tab, &kubelet, 5);
 	assert_string_equal(podtab_container(&tab, "c1")->image, "docker.io/library/nginx:1");
-	podtab_done(&tab);
-	podmap_done(&pods);
+	close_tab(&tab);
 }
 
 /* A weaker source's name does not replace the stronger one's, and has no kind beside it. */
@@ -127,8 +136,7 @@ static void test_kind(void **state)
 	strcpy(kubelet.workload, "web");
 	strcpy(kubelet.workload_kind, "Deployment");
 	for (int first = 0; first < 2; first++) {
-		struct podmap pods = {};
-		struct podtab tab = {.pods = &pods};
+		struct podtab tab = TAB;
 
 		podtab_take_pod(&tab, first ? &cri : &kubelet, 1);
 		assert_int_equal(podtab_pod(&tab, UID)->workload_kind == NULL, first);
@@ -139,8 +147,7 @@ static void test_kind(void **state)
 		podtab_take_pod(&tab, &kubelet, 3);
 		assert_null(podtab_pod(&tab, UID)->workload_kind);
 		strcpy(kubelet.workload_kind, "Deployment");
-		podtab_done(&tab);
-		podmap_done(&pods);
+		close_tab(&tab);
 	}
 }
 
@@ -158,8 +165,7 @@ static void test_apart(void **state)
 	b.known = META_CTR_PRESTOP | META_CTR_PROBE_GRACE | META_CTR_PROBE;
 	b.prestop = b.probe_grace = b.probe = true;
 	for (int first = 0; first < 2; first++) {
-		struct podmap pods = {};
-		struct podtab tab = {.pods = &pods};
+		struct podtab tab = TAB;
 
 		podtab_take_pod(&tab, first ? &cri : &kubelet, 1);
 		podtab_take_pod(&tab, first ? &kubelet : &cri, 2);
@@ -173,16 +179,14 @@ static void test_apart(void **state)
 		assert_true(podtab_container(&tab, "c1")->probe_grace);
 		assert_true(podtab_spec(&tab, UID, "c1")->probe_grace);
 		assert_true(podtab_spec(&tab, UID, "c1")->probe);
-		podtab_done(&tab);
-		podmap_done(&pods);
+		close_tab(&tab);
 	}
 }
 
 static void test_newest(void **state)
 {
 	struct meta_pod pod = pod_by(META_KUBELET, "web-0");
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	pod.known = META_POD_DELETING;
 	podtab_take_pod(&tab, &pod, 5);
@@ -197,15 +201,13 @@ static void test_newest(void **state)
 	podtab_take_pod(&tab, &pod, 11);
 	assert_true(podtab_pod(&tab, UID)->gone);
 	assert_true(podtab_pod(&tab, UID)->deleting);
-	podtab_done(&tab);
-	podmap_done(&pods);
+	close_tab(&tab);
 }
 
 static void test_ways(void **state)
 {
 	struct meta_container c = container_by(META_KUBELET, "c1");
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	c.known = META_CTR_PRESTOP | META_CTR_EXIT;
 	c.prestop = true;
@@ -219,13 +221,7 @@ static void test_ways(void **state)
 	assert_ptr_not_equal(podtab_unit(&tab, "c1"), podtab_container(&tab, "c1"));
 	assert_null(podtab_container(&tab, UID "/c1"));
 	assert_null(podtab_spec(&tab, UID, ""));
-	assert_ptr_equal(podtab_container_keyed(&tab, "c1", 0, map_key("c1")),
-			 podtab_container(&tab, "c1"));
-	assert_ptr_equal(podtab_spec_keyed(&tab, UID, map_key(UID), "c1"),
-			 podtab_spec(&tab, UID, "c1"));
-	assert_null(podtab_container_keyed(&tab, "c2", 0, map_key("c1")));
-	podtab_done(&tab);
-	podmap_done(&pods);
+	close_tab(&tab);
 }
 
 static void test_of_nothing(void **state)
@@ -234,8 +230,7 @@ static void test_of_nothing(void **state)
 	struct meta_container unsourced = container_by(META_NONE, "x");
 	struct meta_container beyond = container_by(META_SOURCE_COUNT, "x");
 	struct meta_pod pod = {.source = META_CRI}, unknown = {.source = META_CRI, .uid = UID};
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	unknown.gone = true;
 	assert_int_equal(podtab_take_container(&tab, &nobody, 1), -EINVAL);
@@ -243,17 +238,15 @@ static void test_of_nothing(void **state)
 	assert_int_equal(podtab_take_container(&tab, &beyond, 1), -EINVAL);
 	assert_int_equal(podtab_take_pod(&tab, &pod, 1), -EINVAL);
 	assert_int_equal(podtab_take_pod(&tab, &unknown, 1), 0);
-	assert_int_equal(tab.n_pods + tab.containers.count, 0);
-	podtab_done(&tab);
-	podmap_done(&pods);
+	assert_int_equal(tab.n_pods + tab.n_containers, 0);
+	close_tab(&tab);
 }
 
 static void test_age(void **state)
 {
 	struct meta_container c = container_by(META_CRI, "main");
 	struct meta_pod pod = pod_by(META_CRI, "web-0");
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	podtab_take_pod(&tab, &pod, HOUR);
 	podtab_take_container(&tab, &c, HOUR);
@@ -266,8 +259,7 @@ static void test_age(void **state)
 	assert_non_null(podtab_pod(&tab, UID));
 	assert_null(podtab_container(&tab, "c1"));
 	assert_int_equal(tab.aged, 1);
-	podtab_done(&tab);
-	podmap_done(&pods);
+	close_tab(&tab);
 }
 
 static int take_numbered(struct podtab *tab, unsigned int n, uint64_t now_ns)
@@ -280,8 +272,7 @@ static int take_numbered(struct podtab *tab, unsigned int n, uint64_t now_ns)
 
 static void test_bounds(void **state)
 {
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	for (unsigned int i = 0; i < PODTAB_MAX_CONTAINERS; i++)
 		assert_int_equal(take_numbered(&tab, i, HOUR), 0);
@@ -292,17 +283,15 @@ static void test_bounds(void **state)
 	podtab_container(&tab, "id-3")->touched_ns = 2 * HOUR;
 	podtab_age(&tab, 2 * HOUR);
 	assert_non_null(podtab_container(&tab, "id-3"));
-	assert_int_equal(tab.containers.count, 1);
+	assert_int_equal(tab.n_containers, 1);
 	assert_int_equal(take_numbered(&tab, 1u << 20, 2 * HOUR), 0);
-	podtab_done(&tab);
-	podmap_done(&pods);
+	close_tab(&tab);
 }
 
 static void test_users(void **state)
 {
 	struct meta_container meta = {.source = META_PODMAN, .id = "c1"};
-	struct podmap pods = {};
-	struct podtab tab = {.pods = &pods};
+	struct podtab tab = TAB;
 
 	for (uint32_t user = 0; user < 3; user++) {
 		meta.user = user;
@@ -313,8 +302,7 @@ static void test_users(void **state)
 	assert_string_equal(podtab_user_container(&tab, "c1", 1)->name, "of-1");
 	assert_string_equal(podtab_user_container(&tab, "c1", 2)->name, "of-2");
 	assert_null(podtab_user_container(&tab, "c1", 3));
-	podtab_done(&tab);
-	podmap_done(&pods);
+	close_tab(&tab);
 }
 
 int main(void)

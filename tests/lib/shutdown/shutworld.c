@@ -9,22 +9,40 @@
 #include "lib/claim.h"
 #include "lib/engine/world_pods.h"
 
-void shutworld_plan(struct world *w, uint64_t at, enum shutdown_mode mode, uint64_t deaf_grace_ns)
+void shutworld_set_plan(struct world *w, uint64_t at, const struct obs_shutdown_plan *plan)
 {
-	struct obs obs = {
-		.type = OBS_SHUTDOWN_PLAN,
-		.at_ns = at,
-		.shutdown_plan =
-			{
-				.mode = mode,
-				.overdue_slack_ns = SEC(2),
-				.deaf_grace_ns = deaf_grace_ns,
-				.n_ranges = 2,
-				.ranges = {{0, 20}, {SHUTPLAN_CRITICAL, 10}},
-			},
-	};
+	struct obs obs = {.type = OBS_SHUTDOWN_PLAN, .at_ns = at, .shutdown_plan = *plan};
 
 	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+void shutworld_plan(struct world *w, uint64_t at, enum shutdown_mode mode, uint64_t deaf_grace_ns)
+{
+	shutworld_set_plan(w, at,
+			   &(struct obs_shutdown_plan){
+				   .mode = mode,
+				   .overdue_slack_ns = SEC(2),
+				   .deaf_grace_ns = deaf_grace_ns,
+				   .n_ranges = 2,
+				   .ranges = {{0, 20}, {SHUTPLAN_CRITICAL, 10}},
+			   });
+}
+
+void shutworld_answer(struct world *w, uint64_t at, enum shutdown_event_type event, uint64_t id)
+{
+	struct obs obs = {
+		.type = OBS_SHUTDOWN, .at_ns = at, .shutdown = {.event = event, .id = id}};
+
+	assert_int_equal(world_tell(w, &obs), 0);
+}
+
+size_t shutworld_containers(const struct world *w)
+{
+	struct shutdown_status status;
+	struct shutdown_stats stats;
+
+	assert_true(engine_get_shutdown(w->engine, &status, &stats));
+	return status.containers;
 }
 
 void shutworld_tell(struct world *w, uint64_t at, enum shutdown_event_type event)

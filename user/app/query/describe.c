@@ -20,6 +20,7 @@ struct describe {
 	sd_event *event;
 	struct sources sources;
 	struct podmap pods;
+	struct containermap containers;
 	struct podtab tab;
 	char home_key[SOURCE_HOMES_KEY_SIZE]; /* of the look-up in a home that is waited for; "" */
 };
@@ -84,6 +85,7 @@ int describe_new(const struct options *options, struct describe **ret)
 	if (!d)
 		return -ENOMEM;
 	d->tab.pods = &d->pods;
+	d->tab.containers = &d->containers;
 	r = sd_event_new(&d->event);
 	if (r >= 0)
 		r = sources_open_once(d->event, options, &sink, &d->sources);
@@ -105,6 +107,7 @@ struct describe *describe_free(struct describe *d)
 	sd_event_unref(d->event);
 	podtab_done(&d->tab);
 	podmap_done(&d->pods);
+	containermap_done(&d->containers);
 	free(d);
 	return NULL;
 }

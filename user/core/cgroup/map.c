@@ -126,10 +126,24 @@ struct cgnode *cgnode_ref(struct cgnode *node)
 	return node;
 }
 
+static void leave_container(struct cgmap *map, struct cgnode *node)
+{
+	struct container *c = node->container;
+
+	if (!c)
+		return;
+	if (c->node == node)
+		c->node = NULL;
+	c->n_nodes--;
+	node->container = NULL;
+	containermap_leave(&map->containers, c);
+}
+
 struct cgnode *cgnode_unref(struct cgmap *map, struct cgnode *node)
 {
 	if (!node || --node->refs)
 		return NULL;
+	leave_container(map, node);
 	if (node->pod)
 		LIST_REMOVE(node, in_pod);
 	pod_unref(map, node->cgroups);
@@ -147,7 +161,7 @@ void cgmap_done(struct cgmap *map)
 		cgnode_unref(map, node);
 	map_done(&map->nodes);
 	podmap_done(&map->pods);
-	map_done(&map->containers);
+	containermap_done(&map->containers);
 }
 
 struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id)
@@ -158,10 +172,13 @@ struct cgnode *cgmap_get(const struct cgmap *map, uint64_t id)
 struct cgnode *cgmap_user_container(const struct cgmap *map, const char *container_id,
 				    uint32_t user)
 {
-	struct cgnode *node = map_get(&map->containers, cgtrust_container_key(container_id, user));
-	bool is = node && node->user == user && strcmp(node->ident.container_id, container_id) == 0;
+	const struct container *c =
+		containermap_find(&map->containers, &(struct container_name){.way = CONTAINER_BY_ID,
+									     .user = user,
+									     .first = container_id,
+									     .second = ""});
 
-	return is ? node : NULL;
+	return c ? c->node : NULL;
 }
 
 struct cgnode *cgmap_by_container_id(const struct cgmap *map, const char *container_id)
@@ -233,23 +250,30 @@ static uint32_t kind_of(const struct cgmap *map, const char *path, const struct 
 }
 
 /*
- * The index keeps the first of two that claim one id, unless only the later one is root's. Only one
- * cgroup has a path at a time, so one of the same path is gone, though its record was lost.
+ * The first of two that claim one id is the container, unless only the later one is root's. Only
+ * one cgroup has a path at a time, so one of the same path is gone, though its record was lost.
  */
-static int index_container(struct cgmap *map, struct cgnode *node)
+static int enter_container(struct cgmap *map, struct cgnode *node)
 {
-	const struct cgnode *old = map_get(&map->containers, node->container_key);
+	const struct container_name name = {.way = CONTAINER_BY_ID,
+					    .user = node->user,
+					    .first = node->ident.container_id,
+					    .second = ""};
+	struct container *c;
+	int r;
 
-	if (old && old->trust >= node->trust && strcmp(old->path, node->path) != 0)
+	if (!name.first[0])
 		return 0;
-	return map_put(&map->containers, node->container_key, node);
-}
-
-static uint64_t key_of(const struct cgnode *node)
-{
-	const char *id = node->ident.container_id;
-
-	return id[0] ? cgtrust_container_key(id, node->user) : 0;
+	r = containermap_reach(&map->containers, &name, &c);
+	/* Of one whose id was forged only the cgroup is known. */
+	if (r < 0)
+		return r == -EEXIST ? 0 : r;
+	node->container = c;
+	c->n_nodes++;
+	if (node->kind == GRACED_WATCH_CONTAINER &&
+	    (!c->node || c->node->trust < node->trust || strcmp(c->node->path, node->path) == 0))
+		c->node = node;
+	return 0;
 }
 
 /* Takes over path. */
@@ -264,16 +288,13 @@ static int identify(struct cgmap *map, struct cgnode *node, char *path, uint32_t
 	node->trust = cgtrust_of(map->roots, path, delegated_level);
 	cgtrust_cut(node->trust, &node->ident);
 	node->user = node->trust == CGTRUST_CONTAINERS ? cgtrust_user(path, delegated_level) : 0;
-	node->container_key = key_of(node);
 	node->kind = kind_of(map, path, &node->ident);
 	if (node->ident.pod_uid[0] && node->kind != GRACED_WATCH_BRANCH && !node->pod) {
 		r = enter_pod(map, node);
 		if (r < 0)
 			return r;
 	}
-	if (!node->ident.container_id[0] || node->kind != GRACED_WATCH_CONTAINER)
-		return 0;
-	return index_container(map, node);
+	return enter_container(map, node);
 }
 
 static char *path_join(const char *parent, const char *name)
@@ -401,8 +422,9 @@ void cgmap_remove(struct cgmap *map, uint64_t id)
 
 	if (!node)
 		return;
-	if (map_get(&map->containers, node->container_key) == node)
-		map_remove(&map->containers, node->container_key);
+	/* Another cgroup may be the container from now on. */
+	if (node->container && node->container->node == node)
+		node->container->node = NULL;
 	cgnode_unref(map, node);
 }
 
@@ -455,7 +477,7 @@ int cgmap_identify(struct cgmap *map, struct cgnode *node, const char *container
 	node->kind = GRACED_WATCH_CONTAINER;
 	node->ident.kind = CGPATH_CONTAINER_OUTSIDE;
 	node->ident.runtime = runtime;
+	leave_container(map, node);
 	strcpy(node->ident.container_id, container_id);
-	node->container_key = key_of(node);
-	return index_container(map, node);
+	return enter_container(map, node);
 }

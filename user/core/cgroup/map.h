@@ -17,10 +17,12 @@
 #include "base/map.h"
 #include "core/cgroup/path.h"
 #include "core/cgroup/trust.h"
+#include "core/model/container.h"
 #include "core/model/pod.h"
 #include "graced/event.h"
 
 struct stop;
+struct shutdown_container_rec;
 
 LIST_HEAD(cgnode_list, cgnode);
 
@@ -80,7 +82,7 @@ struct cgnode {
 	uint32_t units;		  /* enum cgnode_units */
 	struct cgpath ident;
 	uint32_t user;		     /* of a container: cgtrust_user() of its path */
-	uint64_t container_key;	     /* cgtrust_container_key() of its container; 0: it has none */
+	struct container *container; /* that has its container's id; NULL: it has none */
 	struct pod *pod;	     /* NULL: in none */
 	struct pod_cgroups *cgroups; /* ... of that pod, with the same kubelet */
 	LIST_ENTRY(cgnode) in_pod;
@@ -97,14 +99,16 @@ struct cgnode {
 	uint8_t lapse;	      /* enum names_lapse, of the last answer */
 	uint64_t asked_ns;    /* when its names were asked for last */
 	uint32_t stop_signal; /* its own, as written to the kernel half; 0: not written */
-	struct stop *stop;    /* containers and services; owned by core/engine/stops */
+	/* Containers and services; NULL: none. */
+	struct stop *stop;		     /* owned by core/engine/stops */
+	struct shutdown_container_rec *turn; /* in a shutdown; owned by core/shutdown */
 };
 
 struct cgmap {
-	struct map nodes;      /* by cgroup id */
-	struct podmap pods;    /* all that anything is known of */
-	size_t n_pods;	       /* ... that have a cgroup */
-	struct map containers; /* by hash of container id */
+	struct map nodes;		/* by cgroup id */
+	struct podmap pods;		/* all that anything is known of */
+	size_t n_pods;			/* ... that have a cgroup */
+	struct containermap containers; /* likewise */
 	uint32_t max_nodes;
 	uint64_t refused;		 /* nodes that did not fit */
 	bool services;			 /* units are containers of a kind (scope services) */

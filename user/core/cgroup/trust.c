@@ -62,13 +62,6 @@ uint32_t cgtrust_user(const char *path, uint32_t delegated_level)
 	return strncmp(path, want, len) == 0 && path[len] ? (uint32_t)uid : 0;
 }
 
-uint64_t cgtrust_container_key(const char *container_id, uint32_t user)
-{
-	uint64_t key = map_key(container_id);
-
-	return user ? map_key_join(key, user) : key;
-}
-
 enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t delegated_level)
 {
 	bool limited = is_limited(roots);

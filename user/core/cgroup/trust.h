@@ -35,9 +35,6 @@ enum cgtrust cgtrust_of(const char *const *roots, const char *path, uint32_t del
  */
 uint32_t cgtrust_user(const char *path, uint32_t delegated_level);
 
-/* What the container of an id is found by in a map: two users, and root, may have one of it. */
-uint64_t cgtrust_container_key(const char *container_id, uint32_t user);
-
 /* The part that a path is in, as the kernel half has to know it (enum graced_part). */
 uint32_t cgtrust_part(const char *const *roots, const char *path);
 

@@ -201,9 +201,10 @@ static void save_exits(const struct writer *k, bool all)
 
 	if (!shutdowns_want_exits(k->c->shutdowns))
 		return;
-	for (size_t i = 0; (c = map_next(&k->c->names->tab.containers, &i));) {
-		p = c->way == PODTAB_BY_ID && c->exit.noted ? pods_find(k->c->pods, c->pod_uid)
-							    : NULL;
+	for (size_t i = 0; (c = podtab_next_container(&k->c->names->tab, &i));) {
+		p = c->of->name.way == CONTAINER_BY_ID && c->exit.noted
+			    ? pods_find(k->c->pods, c->pod_uid)
+			    : NULL;
 		if (p && (all || p->changed))
 			names_save_exit(c, &k->to);
 	}

@@ -46,6 +46,7 @@ int engine_new(const struct engine_config *config, struct engine **ret)
 	e->map.services = config->scope >= SCOPE_SERVICES;
 	e->names.map = &e->map;
 	e->names.tab.pods = &e->map.pods;
+	e->names.tab.containers = &e->map.containers;
 	e->names.out = &e->out;
 	e->names.sources = config->sources;
 	e->stops = (struct stops){
@@ -207,12 +208,14 @@ static int on_cgroup_gone(struct engine *e, const struct obs *obs)
 			stop_count(node->stop, &obs->empty.counts);
 		if (!stops_gone(&e->stops, node->stop)) {
 			pods_removed(&e->pods, node, obs->at_ns);
+			shutdowns_forget_container(&e->shutdowns, node);
 			return 0;
 		}
 		node->stop = stop_free(&e->map, &e->stops.deadlines, node->stop);
 	}
 	pods_removed(&e->pods, node, obs->at_ns);
 	output_changed(&e->out, node);
+	shutdowns_forget_container(&e->shutdowns, node);
 	cgmap_remove(&e->map, obs->empty.id);
 	return 0;
 }
@@ -346,25 +349,26 @@ static int on_container(struct engine *e, const struct obs *obs)
 {
 	const struct meta_container *meta = &obs->container;
 	int r = names_take_container(&e->names, meta, obs->at_ns);
-	struct cgnode *node = NULL;
+	struct podtab_container *c;
+	struct cgnode *node;
 
 	names_age(&e->names);
 	e->stats.unexpected += r == -EINVAL;
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	if (meta->unit[0] && e->map.services)
-		node = names_unit_node(&e->names, meta->unit);
-	else if (meta->id[0])
-		node = cgmap_user_container(&e->map, meta->id, meta->user);
+	node = names_described(&e->names, meta);
 	if (node)
 		stops_described(&e->stops, node);
 	/* What a user's engine says is not about a pod's container of that id. */
 	if (!meta->id[0] || meta->user)
 		return 0;
-	stops_compare_exit(&e->stops, meta->id);
-	stops_compare_restart(&e->stops, meta->id);
+	c = podtab_container(&e->names.tab, meta->id);
+	if (!c)
+		return 0;
+	stops_compare_exit(&e->stops, c);
+	stops_compare_restart(&e->stops, c);
 	if (meta->known & META_CTR_EXIT)
-		pods_exit_reported(&e->pods, meta->id, (enum meta_source)meta->source,
+		pods_exit_reported(&e->pods, c, (enum meta_source)meta->source,
 				   &(struct discrepancy_reported){.code = meta->exit_code,
 								  .reason = meta->exit_reason,
 								  .finished_ns =
@@ -434,126 +438,65 @@ static int on_names(struct engine *e, const struct obs *obs)
 	return r;
 }
 
-static int on_init(struct engine *e, const struct obs *obs)
+/* Passes it to the one room that takes it. */
+static int hand_on(struct engine *e, const struct obs *obs)
 {
-	return stops_on_init(&e->stops, obs);
+	switch (obs->type) {
+	case OBS_INIT:
+		return stops_on_init(&e->stops, obs);
+	case OBS_NO_INIT:
+		return stops_on_no_init(&e->stops, obs);
+	case OBS_SIGNAL:
+		return stops_on_signal(&e->stops, obs);
+	case OBS_EXIT:
+		return stops_on_exit(&e->stops, obs);
+	case OBS_OOM:
+		return stops_on_oom(&e->stops, obs);
+	case OBS_COUNTS:
+		return stops_on_counts(&e->stops, obs);
+	case OBS_PROBE:
+		return stops_on_probe(&e->stops, obs);
+	case OBS_LOOK:
+		return stops_on_look(&e->stops, obs);
+	case OBS_LOOKED:
+		return stops_on_looked(&e->stops, obs);
+	case OBS_REAPED:
+		return stops_on_reaped(&e->stops, obs);
+	case OBS_TAKEN:
+		return stops_on_taken(&e->stops, obs);
+	case OBS_SHED:
+		return stops_on_shed(&e->stops, obs);
+	case OBS_SHUTDOWN_PLAN:
+		return shutdowns_on_plan(&e->shutdowns, obs);
+	case OBS_SHUTDOWN:
+		return shutdowns_on_event(&e->shutdowns, obs);
+	case OBS_VOLUME:
+		return shutdowns_on_volume(&e->shutdowns, obs);
+	case OBS_SHUTDOWN_RULE:
+		shutdowns_on_rule(&e->shutdowns, obs);
+		return 0;
+	default:
+		e->stats.unexpected++;
+		return 0;
+	}
 }
 
-static int on_no_init(struct engine *e, const struct obs *obs)
-{
-	return stops_on_no_init(&e->stops, obs);
-}
-
-static int on_signal(struct engine *e, const struct obs *obs)
-{
-	return stops_on_signal(&e->stops, obs);
-}
-
-static int on_exited(struct engine *e, const struct obs *obs)
-{
-	return stops_on_exit(&e->stops, obs);
-}
-
-static int on_oom(struct engine *e, const struct obs *obs)
-{
-	return stops_on_oom(&e->stops, obs);
-}
-
-static int on_counts(struct engine *e, const struct obs *obs)
-{
-	return stops_on_counts(&e->stops, obs);
-}
-
-static int on_probe(struct engine *e, const struct obs *obs)
-{
-	return stops_on_probe(&e->stops, obs);
-}
-
-static int on_look(struct engine *e, const struct obs *obs)
-{
-	return stops_on_look(&e->stops, obs);
-}
-
-static int on_looked(struct engine *e, const struct obs *obs)
-{
-	return stops_on_looked(&e->stops, obs);
-}
-
-static int on_reaped(struct engine *e, const struct obs *obs)
-{
-	return stops_on_reaped(&e->stops, obs);
-}
-
-static int on_taken(struct engine *e, const struct obs *obs)
-{
-	return stops_on_taken(&e->stops, obs);
-}
-
-static int on_shed(struct engine *e, const struct obs *obs)
-{
-	return stops_on_shed(&e->stops, obs);
-}
-
-static int on_shutdown_plan(struct engine *e, const struct obs *obs)
-{
-	return shutdowns_on_plan(&e->shutdowns, obs);
-}
-
-static int on_shutdown(struct engine *e, const struct obs *obs)
-{
-	return shutdowns_on_event(&e->shutdowns, obs);
-}
-
-static int on_volume(struct engine *e, const struct obs *obs)
-{
-	return shutdowns_on_volume(&e->shutdowns, obs);
-}
-
-static int on_shutdown_rule(struct engine *e, const struct obs *obs)
-{
-	shutdowns_on_rule(&e->shutdowns, obs);
-	return 0;
-}
-
-static int on_nothing(struct engine *e, const struct obs *obs)
-{
-	e->stats.unexpected++;
-	return 0;
-}
-
+/* What concerns several rooms. */
 static int (*const handlers[OBS_TYPE_COUNT])(struct engine *e, const struct obs *obs) = {
-	[OBS_NONE] = on_nothing,
 	[OBS_ATTACHED] = on_attached,
 	[OBS_CGROUP_NEW] = on_cgroup_new,
 	[OBS_CGROUP_FOUND] = on_cgroup_found,
 	[OBS_CGROUP_GONE] = on_cgroup_gone,
 	[OBS_CGROUP_EMPTY] = on_cgroup_empty,
-	[OBS_INIT] = on_init,
-	[OBS_NO_INIT] = on_no_init,
-	[OBS_SIGNAL] = on_signal,
-	[OBS_EXIT] = on_exited,
-	[OBS_OOM] = on_oom,
-	[OBS_COUNTS] = on_counts,
-	[OBS_PROBE] = on_probe,
 	[OBS_NAMES] = on_names,
 	[OBS_LOST] = on_lost,
 	[OBS_CLOCK] = on_clock,
 	[OBS_TIMER] = on_timer,
 	[OBS_END] = on_end,
-	[OBS_SHED] = on_shed,
 	[OBS_POD] = on_pod,
 	[OBS_CONTAINER] = on_container,
-	[OBS_REAPED] = on_reaped,
-	[OBS_TAKEN] = on_taken,
 	[OBS_IDENTITY] = on_identity,
 	[OBS_LISTED] = on_listed,
-	[OBS_SHUTDOWN_PLAN] = on_shutdown_plan,
-	[OBS_SHUTDOWN] = on_shutdown,
-	[OBS_VOLUME] = on_volume,
-	[OBS_SHUTDOWN_RULE] = on_shutdown_rule,
-	[OBS_LOOK] = on_look,
-	[OBS_LOOKED] = on_looked,
-	[OBS_KEPT... OBS_KEPT_EXIT] = on_nothing,
 };
 
 /* 0 is never. */
@@ -584,9 +527,9 @@ int engine_step(struct engine *e, const struct obs *obs, effect_fn fn, void *use
 	e->out.fn = fn;
 	e->out.userdata = userdata;
 	if ((unsigned)obs->type >= OBS_TYPE_COUNT)
-		r = on_nothing(e, obs);
+		r = hand_on(e, obs);
 	else if (resume_is_done(&e->checkpoint) || !resume_takes(&e->checkpoint, obs, &r))
-		r = handlers[obs->type](e, obs);
+		r = handlers[obs->type] ? handlers[obs->type](e, obs) : hand_on(e, obs);
 	checkpoint_mark_by(&e->checkpoint, obs);
 	forget_pods(e);
 	shutdowns_saw(&e->shutdowns, obs);
@@ -705,7 +648,7 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	memcpy(ret->pod_states, e->pods.stats.states, sizeof(ret->pod_states));
 	memcpy(ret->discrepancies, e->pods.stats.discrepancies, sizeof(ret->discrepancies));
 	ret->pods_described = e->names.tab.n_pods;
-	ret->containers_described = e->names.tab.containers.count;
+	ret->containers_described = e->names.tab.n_containers;
 	ret->names_refused = e->names.tab.refused;
 	ret->names_aged = e->names.tab.aged;
 }

@@ -242,7 +242,7 @@ static void note_managed(const struct given *given, const struct podtab_pod *met
 			 struct stop *stop)
 {
 	uint64_t ns = 0;
-	bool gave = shutdown_gave(given->sequencer, stop->node->id, &ns);
+	bool gave = shutdown_gave(given->sequencer, stop->node, &ns);
 
 	if (gave)
 		stop->given_ns = ns;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/marks.h"
-
+/* What changed since the checkpoint was written last. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -67,10 +67,9 @@ struct podtab_container *names_container(const struct names *names, const struct
 		return NULL;
 	if (node->kind == GRACED_WATCH_SERVICE)
 		return names_is_unit(node) ? podtab_unit(&names->tab, names_unit_name(node)) : NULL;
-	if (!node->ident.container_id[0] || !(node->trust == CGTRUST_PODS || node->user))
+	if (!node->container || !(node->trust == CGTRUST_PODS || node->user))
 		return NULL;
-	c = podtab_container_keyed(&names->tab, node->ident.container_id, node->user,
-				   node->container_key);
+	c = node->container->meta;
 	return c && is_of(names, c, node) ? c : NULL;
 }
 
@@ -79,7 +78,7 @@ struct podtab_container *names_spec(const struct names *names, const struct cgno
 {
 	if (!own || !own->name || !cgmap_pod_of(names->map, node))
 		return NULL;
-	return podtab_spec_keyed(&names->tab, node->pod->uid, node->pod->key, own->name);
+	return podtab_spec(&names->tab, node->pod->uid, own->name);
 }
 
 uint32_t names_stop_signal(const struct names *names, const struct cgnode *node)
@@ -364,15 +363,18 @@ int names_take_pod(struct names *names, const struct meta_pod *meta, uint64_t at
 	return r;
 }
 
+struct cgnode *names_described(const struct names *names, const struct meta_container *meta)
+{
+	if (meta->unit[0] && names->map->services)
+		return names_unit_node(names, meta->unit);
+	return meta->id[0] ? cgmap_user_container(names->map, meta->id, meta->user) : NULL;
+}
+
 static void changed_container(struct names *names, const struct meta_container *meta)
 {
-	struct cgnode *node = NULL;
+	struct cgnode *node = names_described(names, meta);
 	struct pod_cgroups *pod;
 
-	if (meta->unit[0] && names->map->services)
-		node = names_unit_node(names, meta->unit);
-	else if (meta->id[0])
-		node = cgmap_user_container(names->map, meta->id, meta->user);
 	if (node)
 		output_changed(names->out, node);
 	/* What the spec says may be about several containers. */
@@ -447,8 +449,7 @@ void names_age(struct names *names)
 			pod->touched_ns = names->out->now_ns;
 		if (c)
 			c->touched_ns = names->out->now_ns;
-		if (c && c->name && cgmap_pod_of(names->map, node))
-			c = podtab_spec(&names->tab, node->pod->uid, c->name);
+		c = names_spec(names, node, c);
 		if (c)
 			c->touched_ns = names->out->now_ns;
 	}
@@ -619,12 +620,9 @@ static void save_container(const struct saver *to, const struct podtab_container
 static void save_spec(const struct names *names, const struct saver *to, const struct cgnode *node,
 		      const struct podtab_container *own)
 {
-	const struct podtab_container *spec;
+	const struct podtab_container *spec = names_spec(names, node, own);
 	struct meta_container about = {};
 
-	if (!own->name || !cgmap_pod_of(names->map, node))
-		return;
-	spec = podtab_spec(&names->tab, node->pod->uid, own->name);
 	if (!spec)
 		return;
 	COPY(about.pod_uid, node->pod->uid);
@@ -655,7 +653,7 @@ void names_save_exit(const struct podtab_container *c, const struct saver *to)
 	struct kept_exit *kept = &obs.kept_exit;
 	struct meta_container about = {};
 
-	COPY(about.id, c->first);
+	COPY(about.id, c->of->name.first);
 	save_container(to, c, &about);
 	*kept = (struct kept_exit){
 		.seen = c->exit.seen,
@@ -673,7 +671,7 @@ void names_save_exit(const struct podtab_container *c, const struct saver *to)
 		.qos = c->exit.qos,
 		.differs = c->differs,
 	};
-	COPY(kept->id, c->first);
+	COPY(kept->id, c->of->name.first);
 	COPY(kept->pod_uid, c->pod_uid);
 	to->fn(to->userdata, &obs);
 }

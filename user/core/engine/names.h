@@ -30,6 +30,8 @@ const char *names_base_name(const char *path);
 bool names_is_unit(const struct cgnode *node);
 /* What systemctl calls the service that node is; NULL while its path is not known. */
 const char *names_unit_name(const struct cgnode *node);
+/* The cgroup that a source describes; NULL: none that is there. */
+struct cgnode *names_described(const struct names *names, const struct meta_container *meta);
 /* The service that systemd calls so; NULL when there is none. */
 struct cgnode *names_unit_node(const struct names *names, const char *unit);
 /* Its stop signal as a source provides it; 0: unknown. */

@@ -108,10 +108,10 @@ void pods_removed(struct pods *pods, struct cgnode *node, uint64_t at_ns);
 
 /* A source reports how a container exited: compared with what the kernel observed, if it did.
  * Before that, reported is what was known of it. */
-void pods_exit_reported(struct pods *pods, const char *container_id, enum meta_source source,
+void pods_exit_reported(struct pods *pods, struct podtab_container *c, enum meta_source source,
 			const struct discrepancy_reported *reported);
 /* The kernel has observed how a container exited. */
-void pods_exit_noted(struct pods *pods, const char *container_id);
+void pods_exit_noted(struct pods *pods, struct podtab_container *c);
 
 /* What was due by now_ns: answers that are no longer awaited, discrepancies that have held. */
 void pods_expire(struct pods *pods, uint64_t now_ns);

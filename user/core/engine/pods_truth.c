@@ -342,16 +342,15 @@ void truth_expire(struct pods *pods, uint64_t now_ns)
 
 /* --- exits ---------------------------------------------------------------------------------- */
 
-static void report_exit(struct pods *pods, const char *id, const struct podtab_container *c,
-			enum discrepancy kind, enum meta_source source,
-			const struct discrepancy_reported *reported)
+static void report_exit(struct pods *pods, const struct podtab_container *c, enum discrepancy kind,
+			enum meta_source source, const struct discrepancy_reported *reported)
 {
 	const struct podtab_exit *exit = &c->exit;
 	struct record_discrepancy *r = report_begin(pods, kind, source, exit->at_ns);
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", pods->out->host.boot_id, id,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", pods->out->host.boot_id, c->of->name.first,
 		 (unsigned long long)exit->start_ns, discrepancy_name(kind));
-	subject_ended(pods->names, id, c, &r->pod, &r->container);
+	subject_ended(pods->names, c, &r->pod, &r->container);
 	r->reported.exit_code = reported->code;
 	r->reported.reason = reported->reason;
 	r->reported.finished_wall_ns = reported->finished_ns;
@@ -381,14 +380,13 @@ static uint32_t compare(const struct pods *pods, const struct podtab_exit *exit,
 	return discrepancy_of_exit(&was, &reported);
 }
 
-void pods_exit_reported(struct pods *pods, const char *id, enum meta_source source,
+void pods_exit_reported(struct pods *pods, struct podtab_container *c, enum meta_source source,
 			const struct discrepancy_reported *reported)
 {
-	struct podtab_container *c = podtab_container(&pods->names->tab, id);
 	struct epod *p;
 	uint32_t bits;
 
-	if (!c || !c->exit.noted || !c->exit.seen || c->again ||
+	if (!c->exit.noted || !c->exit.seen || c->again ||
 	    (source != META_CRI && source != META_KUBELET && source != META_API))
 		return;
 	bits = compare(pods, &c->exit, reported) & ~c->differs;
@@ -397,7 +395,7 @@ void pods_exit_reported(struct pods *pods, const char *id, enum meta_source sour
 	c->differs |= bits;
 	for (int kind = DISCREPANCY_STATES; kind < DISCREPANCY_COUNT; kind++)
 		if (bits & DISCREPANCY_BIT(kind))
-			report_exit(pods, id, c, (enum discrepancy)kind, source, reported);
+			report_exit(pods, c, (enum discrepancy)kind, source, reported);
 	p = pods_find(pods, c->pod_uid);
 	if (!p || !(bits & ~p->truth.open))
 		return;
@@ -405,12 +403,10 @@ void pods_exit_reported(struct pods *pods, const char *id, enum meta_source sour
 	output_changed_pod(pods->out, p);
 }
 
-void pods_exit_noted(struct pods *pods, const char *id)
+void pods_exit_noted(struct pods *pods, struct podtab_container *c)
 {
-	const struct podtab_container *c = podtab_container(&pods->names->tab, id);
-
-	if (c && c->known & META_CTR_EXIT)
-		pods_exit_reported(pods, id, (enum meta_source)c->exit_from,
+	if (c->known & META_CTR_EXIT)
+		pods_exit_reported(pods, c, (enum meta_source)c->exit_from,
 				   &(struct discrepancy_reported){.code = c->exit_code,
 								  .reason = c->exit_reason,
 								  .finished_ns =

@@ -227,15 +227,14 @@ void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t
 	output_report(stops->out);
 }
 
-static void report_runtime_exit(struct stops *stops, const char *id,
-				const struct podtab_container *c)
+static void report_runtime_exit(struct stops *stops, const struct podtab_container *c)
 {
 	struct record *rec = begin(stops, RECORD_RUNTIME_EXIT, runtime_exit, stops->out->now_ns);
 	struct record_runtime_exit *r = &rec->runtime_exit;
 
-	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", stops->out->host.boot_id, id,
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", stops->out->host.boot_id, c->of->name.first,
 		 (unsigned long long)c->exit.start_ns);
-	subject_ended(stops->names, id, c, &r->pod, &r->container);
+	subject_ended(stops->names, c, &r->pod, &r->container);
 	r->exit_code = c->exit_code;
 	r->reason = c->exit_reason;
 	r->finished_wall_ns = c->finished_wall_ns;
@@ -248,16 +247,14 @@ static void report_runtime_exit(struct stops *stops, const char *id,
 	output_report(stops->out);
 }
 
-void stops_compare_exit(struct stops *stops, const char *container_id)
+void stops_compare_exit(struct stops *stops, struct podtab_container *c)
 {
-	struct podtab_container *c = podtab_container(&stops->names->tab, container_id);
-
 	/* No source reports a sandbox's exit, and the kubelet only repeats the runtime, in whole
 	 * seconds. */
-	if (!c || c->compared || !c->exit.noted || c->exit_from != META_CRI)
+	if (c->compared || !c->exit.noted || c->exit_from != META_CRI)
 		return;
 	c->compared = true;
-	report_runtime_exit(stops, container_id, c);
+	report_runtime_exit(stops, c);
 }
 
 static enum record_tri has_probe(const struct stops *stops, const struct podtab_container *next)
@@ -277,10 +274,10 @@ static void report_restart(struct stops *stops, struct podtab_container *former,
 	struct record_restart *r = &rec->restart;
 
 	former->exit.asked = false;
-	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", stops->out->host.boot_id, former->first,
-		 (unsigned long long)former->exit.start_ns);
-	subject_ended(stops->names, former->first, former, &r->pod, &r->container);
-	r->next_id = next->first;
+	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", stops->out->host.boot_id,
+		 former->of->name.first, (unsigned long long)former->exit.start_ns);
+	subject_ended(stops->names, former, &r->pod, &r->container);
+	r->next_id = next->of->name.first;
 	r->next_attempt = next->attempt;
 	r->probe = has_probe(stops, next);
 	r->exit = (struct record_exit){.known = former->exit.seen,
@@ -291,8 +288,8 @@ static void report_restart(struct stops *stops, struct podtab_container *former,
 
 static bool is_named_in_pod(const struct podtab_container *c)
 {
-	return c->way == PODTAB_BY_ID && c->name && c->pod_uid[0] && c->known & META_CTR_ATTEMPT &&
-	       c->kind != META_KIND_SANDBOX;
+	return c->of->name.way == CONTAINER_BY_ID && c->name && c->pod_uid[0] &&
+	       c->known & META_CTR_ATTEMPT && c->kind != META_KIND_SANDBOX;
 }
 
 /* A kubelet makes a container in the place of another only while its pod is to run on. */
@@ -305,15 +302,15 @@ static bool replaces(const struct podtab_container *next, const struct podtab_co
 
 /* The exit may be noted before or after a source describes the container in its place. The table is
  * walked once for each, and not each time that sources repeat themselves. */
-void stops_compare_restart(struct stops *stops, const char *container_id)
+void stops_compare_restart(struct stops *stops, struct podtab_container *c)
 {
-	struct podtab_container *c = podtab_container(&stops->names->tab, container_id), *other;
+	struct podtab_container *other;
 	size_t pos = 0;
 
-	if (!c || c->sought || !is_named_in_pod(c) || !(c->exit.asked || c->attempt))
+	if (c->sought || !is_named_in_pod(c) || !(c->exit.asked || c->attempt))
 		return;
 	c->sought = true;
-	while ((other = map_next(&stops->names->tab.containers, &pos))) {
+	while ((other = podtab_next_container(&stops->names->tab, &pos))) {
 		if (replaces(other, c))
 			report_restart(stops, c, other);
 		else if (replaces(c, other))

@@ -19,6 +19,7 @@ static void remove_cgroup(struct checkpoint *c, struct cgnode *node)
 	output_changed(c->out, node);
 	pods_missed(node, true);
 	node->stop = stop_free(c->map, &c->stops->deadlines, node->stop);
+	shutdowns_forget_container(c->shutdowns, node);
 	cgmap_remove(c->map, node->id);
 }
 
@@ -256,6 +257,7 @@ void resume_leave(struct checkpoint *c, const struct obs_cgroup *cg, bool whole)
 		node->stop->next_over = c->resume.aside;
 		c->resume.aside = node->stop;
 	}
+	shutdowns_forget_container(c->shutdowns, node);
 	cgmap_remove(c->map, cg->id);
 }
 
@@ -343,8 +345,9 @@ static void settle_gone(struct checkpoint *c, struct cgnode *node)
 {
 	pods_missed(node, true);
 	if (node->stop && end_stop(c, node->stop))
-		return;
-	remove_cgroup(c, node);
+		shutdowns_forget_container(c->shutdowns, node);
+	else
+		remove_cgroup(c, node);
 }
 
 /* Its exit was not observed; its runtime may say how it exited. Or it was moved, and lives. */

@@ -2,13 +2,10 @@
 #include "core/engine/shutdowns.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/engine/engine.h"
-#include "core/engine/sandbox.h"
-#include "core/engine/subject.h"
 
 /* Turns that a checkpoint may have: each several times. */
 #define TURNS_MAX (4 * SHUTDOWN_MAX_CONTAINERS)
@@ -132,7 +129,7 @@ static void judged(struct shutdowns *s)
 static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *plan)
 {
 	const struct shutdown_config config = {
-		.pods = &s->map->pods,
+		.cgroups = s->map,
 		.mode = plan->mode,
 		.overdue_slack_ns = plan->overdue_slack_ns,
 		.status_wait_ns = plan->status_wait_ns,
@@ -414,20 +411,12 @@ int shutdowns_on_volume(struct shutdowns *s, const struct obs *obs)
 
 static void touched_cgroup(struct shutdowns *s, uint64_t id)
 {
-	const struct cgnode *node = cgmap_get(s->map, id);
+	struct cgnode *node = cgmap_get(s->map, id);
 
 	if (node && node->pod)
 		shutdowns_note_pod(s, node->pod->uid);
 	else if (node)
 		shutdowns_note_outside(s, node);
-}
-
-/* What a source describes; NULL: nothing that is there. */
-static const struct cgnode *described(const struct shutdowns *s, const struct meta_container *meta)
-{
-	if (meta->unit[0] && s->map->services)
-		return names_unit_node(s->names, meta->unit);
-	return meta->id[0] ? cgmap_user_container(s->map, meta->id, meta->user) : NULL;
 }
 
 static uint64_t cgroup_of(const struct obs *obs)
@@ -465,7 +454,7 @@ static void note_changes(struct shutdowns *s, const struct obs *obs)
 	else if (obs->type == OBS_CONTAINER && obs->container.pod_uid[0])
 		shutdowns_note_pod(s, obs->container.pod_uid);
 	else if (obs->type == OBS_CONTAINER)
-		shutdowns_note_outside(s, described(s, &obs->container));
+		shutdowns_note_outside(s, names_described(s->names, &obs->container));
 	else if (obs->type == OBS_LISTED)
 		shutdowns_note_all(s);
 	/* A source that cannot say that its list is complete has answered all the same. */
@@ -486,10 +475,6 @@ void shutdowns_saw(struct shutdowns *s, const struct obs *obs)
 {
 	if (!s->sequencer)
 		return;
-	/* Also while there is none: what is gone is not there when one begins. */
-	if (obs->type == OBS_CGROUP_GONE)
-		shutdowns_note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
-							   .id = obs->empty.id});
 	if (obs->type == OBS_NAMES && !obs->names.more && !obs->names.container_id[0])
 		status_answered(s, obs->names.pod_uid);
 	if (s->going)
@@ -510,6 +495,14 @@ void shutdowns_forget_pod(struct shutdowns *s, const char *uid)
 	if (s->sequencer)
 		shutdowns_note(s,
 			       &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+}
+
+void shutdowns_forget_container(struct shutdowns *s, struct cgnode *node)
+{
+	if (node->turn)
+		shutdowns_note(s, &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
+							   .node = node,
+							   .id = node->id});
 }
 
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns)

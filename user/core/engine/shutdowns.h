@@ -73,6 +73,8 @@ int shutdowns_on_volume(struct shutdowns *s, const struct obs *obs);
 void shutdowns_saw(struct shutdowns *s, const struct obs *obs);
 /* A pod is followed no longer. */
 void shutdowns_forget_pod(struct shutdowns *s, const char *uid);
+/* A cgroup is gone: called before the map forgets it, and after its verdict, if that comes now. */
+void shutdowns_forget_container(struct shutdowns *s, struct cgnode *node);
 void shutdowns_expire(struct shutdowns *s, uint64_t now_ns);
 /* Records of the kernel half were lost, so many in all. */
 void shutdowns_lost(struct shutdowns *s, const struct obs_lost *totals);
@@ -107,7 +109,7 @@ void shutdowns_note_evidence(struct shutdowns *s);
 void shutdowns_note_all(struct shutdowns *s);
 /* A container that is in no pod, or a service, as it is now: in mode manage, by shutdown.managed.
  * Nothing for any other cgroup. */
-void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node);
+void shutdowns_note_outside(struct shutdowns *s, struct cgnode *node);
 /* All that are known. Those whose labels a rule wants and no source has provided are queried. */
 void shutdowns_note_all_outside(struct shutdowns *s);
 /* As engine_get_ending() has it. */

@@ -63,30 +63,21 @@ static bool counts_for_status(const struct shutdowns *s, const struct cgnode *no
 	       sandbox_of(s->names, node) != SANDBOX_KNOWN;
 }
 
-/* The verdict on a container that has ended waits for a moment. */
-static bool is_pending(const struct shutdowns *s, const struct epod *p)
+/* The verdict on a container that has ended waits for a moment; records of one were lost. */
+static void note_ends(const struct shutdowns *s, const struct epod *p, struct shutdown_pod *ret)
 {
 	const struct pod_cgroups *pod = cgmap_pod(s->map, p->uid);
 	const struct cgnode *node;
 
-	if (pod)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			if (counts_for_status(s, node) && node->stop->state == STOP_EXITED)
-				return true;
-	return false;
-}
-
-static bool has_lost(const struct shutdowns *s, const struct epod *p)
-{
-	const struct pod_cgroups *pod = cgmap_pod(s->map, p->uid);
-	const struct cgnode *node;
-
-	if (pod)
-		LIST_FOREACH(node, &pod->nodes, in_pod)
-			if (counts_for_status(s, node) &&
-			    stop_gaps(node->stop) >> GAP_EVENTS_LOST & 1)
-				return true;
-	return p->truth.lost;
+	ret->lost = p->truth.lost;
+	if (!pod)
+		return;
+	LIST_FOREACH(node, &pod->nodes, in_pod) {
+		if (!counts_for_status(s, node))
+			continue;
+		ret->pending |= node->stop->state == STOP_EXITED;
+		ret->lost |= stop_gaps(node->stop) >> GAP_EVENTS_LOST & 1;
+	}
 }
 
 static bool is_named(const struct shutdowns *s, const struct epod *p)
@@ -98,7 +89,7 @@ static bool is_named(const struct shutdowns *s, const struct epod *p)
 
 static void note_status(struct shutdowns *s, const struct epod *p)
 {
-	const struct shutdown_event event = {
+	struct shutdown_event event = {
 		.type = SHUTDOWN_EV_POD,
 		.pod =
 			{
@@ -112,11 +103,10 @@ static void note_status(struct shutdowns *s, const struct epod *p)
 				.is_static = p->is_static,
 				.named = is_named(s, p),
 				.seen = s->resuming && p->seen_in_shutdown,
-				.lost = has_lost(s, p),
-				.pending = is_pending(s, p),
 			},
 	};
 
+	note_ends(s, p, &event.pod);
 	shutdowns_note(s, &event);
 }
 
@@ -188,30 +178,15 @@ static bool asks(const struct cgnode *node, const struct sender *sender)
 	       sender->kind == SENDER_GRACED || (!node->pod && sender->kind == SENDER_SYSTEMD);
 }
 
-/* What its pod's spec says of the container; NULL: not known. */
-static const struct podtab_container *spec_of(const struct shutdowns *s, const struct cgnode *node)
+/* What its pod's spec says of the container, and of a hook the runtime, too. */
+static void note_spec(const struct shutdowns *s, const struct cgnode *node,
+		      struct shutdown_container *ret)
 {
 	const struct podtab_container *own = names_container(s->names, node);
+	const struct podtab_container *spec = names_spec(s->names, node, own);
 
-	return own && own->name && cgmap_pod_of(s->map, node)
-		       ? podtab_spec(&s->names->tab, node->pod->uid, own->name)
-		       : NULL;
-}
-
-/* By the runtime's word or its pod's spec. */
-static bool has_hook(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_container *own = names_container(s->names, node);
-	const struct podtab_container *spec = spec_of(s, node);
-
-	return (own && own->prestop) || (spec && spec->prestop);
-}
-
-static uint32_t sidecar_of(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_container *spec = spec_of(s, node);
-
-	return spec && spec->sidecar != META_EPHEMERAL ? spec->sidecar : 0;
+	ret->hook = (own && own->prestop) || (spec && spec->prestop);
+	ret->sidecar = spec && spec->sidecar != META_EPHEMERAL ? spec->sidecar : 0;
 }
 
 /* A signal that a program of the kernel half was not run for may have reached a process. */
@@ -239,10 +214,11 @@ static struct shutdown_container observed(const struct shutdowns *s, const struc
 	return c;
 }
 
-static void note_container(struct shutdowns *s, const struct cgnode *node, const struct epod *p)
+static void note_container(struct shutdowns *s, struct cgnode *node, const struct epod *p)
 {
 	struct shutdown_event event = {
 		.type = SHUTDOWN_EV_CONTAINER,
+		.node = node,
 		.container = observed(s, node),
 	};
 	struct shutdown_container *c = &event.container;
@@ -250,10 +226,9 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 	c->pod_uid = node->pod->uid;
 	c->kind = kind_of(s, node);
 	c->unanswered = c->kind == SHUTDOWN_KIND_UNKNOWN && node->names == NAMES_QUERIED;
-	c->hook = has_hook(s, node);
+	note_spec(s, node, c);
 	c->ending_ns = p ? p->terminating_ns : 0;
 	c->timeout_known = timeout_of(s, node, &c->timeout_ns);
-	c->sidecar = sidecar_of(s, node);
 	c->grace = spec_grace(s, node);
 	shutdowns_note(s, &event);
 }
@@ -261,26 +236,23 @@ static void note_container(struct shutdowns *s, const struct cgnode *node, const
 /* One of them may have been the pod of that uid, before the one that counts was there. */
 static void forget_doubles(struct shutdowns *s, const struct pod_cgroups *pod)
 {
-	const struct cgnode *node;
+	struct cgnode *node;
 
 	for (pod = pod->next; pod; pod = pod->next)
 		LIST_FOREACH(node, &pod->nodes, in_pod)
-			shutdowns_note(s,
-				       &(struct shutdown_event){.type = SHUTDOWN_EV_CONTAINER_GONE,
-								.id = node->id});
+			shutdowns_forget_container(s, node);
 }
 
 void shutdowns_note_pod(struct shutdowns *s, const char *uid)
 {
 	const struct epod *p = pods_find(s->pods, uid);
 	const struct pod_cgroups *pod = cgmap_pod(s->map, uid);
-	const struct cgnode *node;
+	struct cgnode *node;
 
 	if (p)
 		note_status(s, p);
 	else
-		shutdowns_note(s,
-			       &(struct shutdown_event){.type = SHUTDOWN_EV_POD_GONE, .uid = uid});
+		shutdowns_forget_pod(s, uid);
 	if (!pod)
 		return;
 	/* One that is gone stays there until its verdict is reported. */
@@ -382,10 +354,10 @@ static bool lacks_labels(const struct shutdowns *s, const struct cgnode *node)
 	return false;
 }
 
-void shutdowns_note_outside(struct shutdowns *s, const struct cgnode *node)
+void shutdowns_note_outside(struct shutdowns *s, struct cgnode *node)
 {
 	const struct managed_rule *rule;
-	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER};
+	struct shutdown_event event = {.type = SHUTDOWN_EV_CONTAINER, .node = node};
 	struct shutdown_container *c = &event.container;
 	bool own;
 
@@ -451,7 +423,7 @@ static bool fill_exit(const struct podtab_container *c, struct podend_exit *ret)
 	bool reported = c->known & META_CTR_EXIT && c->exit_from == META_CRI && !c->again;
 
 	*ret = (struct podend_exit){
-		.id = c->first,
+		.id = c->of->name.first,
 		.runtime = runtime_of(c),
 		.name = c->name ? c->name : "",
 		.reason = "",
@@ -476,8 +448,9 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct eng
 	ret->name = meta->name;
 	ret->now_wall_ns = (int64_t)(s->out->now_ns + (uint64_t)s->out->host.wall_offset_ns);
 	ret->n_exits = 0;
-	for (size_t i = 0; (c = map_next(&s->names->tab.containers, &i));) {
-		if (c->way != PODTAB_BY_ID || !c->exit.noted || strcmp(c->pod_uid, uid) != 0)
+	for (size_t i = 0; (c = podtab_next_container(&s->names->tab, &i));) {
+		if (c->of->name.way != CONTAINER_BY_ID || !c->exit.noted ||
+		    strcmp(c->pod_uid, uid) != 0)
 			continue;
 		if (ret->n_exits == ENGINE_ENDING_EXITS)
 			return false;

@@ -190,9 +190,9 @@ void stops_report_signal(struct stops *stops, const struct obs *obs, const struc
 void stops_report_oom(struct stops *stops, const struct obs *obs, const struct cgnode *node,
 		      enum oom_level level);
 /* Reports how the runtime says that a container exited beside how the kernel did, once both have. */
-void stops_compare_exit(struct stops *stops, const char *container_id);
+void stops_compare_exit(struct stops *stops, struct podtab_container *c);
 /* Reports that a container whose stop a manager had asked for was made again, once the exit of the
- * one and the name of the other are known: container_id is that of either. */
-void stops_compare_restart(struct stops *stops, const char *container_id);
+ * one and the name of the other are known: c is either. */
+void stops_compare_restart(struct stops *stops, struct podtab_container *c);
 
 #endif

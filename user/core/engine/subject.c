@@ -66,7 +66,7 @@ void subject_container(const struct names *names, const struct cgnode *node,
 	}
 }
 
-void subject_ended(const struct names *names, const char *id, const struct podtab_container *c,
+void subject_ended(const struct names *names, const struct podtab_container *c,
 		   struct record_pod *ret_pod, struct record_container *ret)
 {
 	const struct podtab_pod *pod = podtab_pod(&names->tab, c->pod_uid);
@@ -84,7 +84,7 @@ void subject_ended(const struct names *names, const char *id, const struct podta
 	*ret = (struct record_container){
 		.known = true,
 		.name = c->name,
-		.id = id,
+		.id = c->of->name.first,
 		.runtime = c->exit.runtime,
 		.kind = c->kind == META_KIND_SANDBOX ? CONTAINER_KIND_SANDBOX
 						     : CONTAINER_KIND_CONTAINER,

@@ -10,7 +10,7 @@ void subject_pod(const struct names *names, const struct cgnode *node, struct re
 void subject_container(const struct names *names, const struct cgnode *node,
 		       struct record_container *ret);
 /* A container whose cgroup may be gone: by its entry c. */
-void subject_ended(const struct names *names, const char *id, const struct podtab_container *c,
+void subject_ended(const struct names *names, const struct podtab_container *c,
 		   struct record_pod *ret_pod, struct record_container *ret);
 struct record_process subject_process(const struct graced_proc *proc);
 

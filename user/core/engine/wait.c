@@ -325,7 +325,7 @@ static struct podtab_container *exit_entry(struct stops *stops, const struct cgn
 	if (node->names == NAMES_QUERIED)
 		return podtab_want_container(&stops->names->tab, node->ident.container_id,
 					     stops->out->now_ns);
-	return podtab_container(&stops->names->tab, node->ident.container_id);
+	return node->container ? node->container->meta : NULL;
 }
 
 /* Whether a source may report how the container exited. */
@@ -373,12 +373,12 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		.is_static = node->cgroups->is_static,
 		.asked = was_asked(stop),
 	};
-	pods_exit_noted(stops->pods, node->ident.container_id);
+	pods_exit_noted(stops->pods, c);
 	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)
-		stops_compare_exit(stops, node->ident.container_id);
+		stops_compare_exit(stops, c);
 	else
 		names_query_exit(stops->names, node);
-	stops_compare_restart(stops, node->ident.container_id);
+	stops_compare_restart(stops, c);
 }
 
 /* Its cgroup was removed, and it waits for nothing more. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tables of pods and containers: found by hash of a key, bounded, aged; what a source says is
- * merged into what is known, fact by fact.
+ * What sources say of pods and containers: bounded, aged, and merged into what is known, fact by
+ * fact.
  */
 #include "core/names/table.h"
 
@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/cgroup/trust.h"
 
 #define SWEEP_NS      60000000000ULL
 /* A full table is swept sooner, but not with every entry that finds no room. */
@@ -44,8 +42,6 @@ static size_t keep_pods(struct podtab *tab, uint64_t before_ns)
 
 static void container_free(struct podtab_container *c)
 {
-	free(c->first);
-	free(c->second);
 	free(c->name);
 	free(c->image);
 	free(c->namespace_);
@@ -53,16 +49,37 @@ static void container_free(struct podtab_container *c)
 	free(c);
 }
 
+struct podtab_container *podtab_next_container(const struct podtab *tab, size_t *pos)
+{
+	const struct container *c;
+
+	while ((c = containermap_next(tab->containers, pos)))
+		if (c->meta)
+			return c->meta;
+	return NULL;
+}
+
+static size_t keep_containers(struct podtab *tab, uint64_t before_ns)
+{
+	size_t pos = 0, had = tab->n_containers;
+	struct podtab_container *c;
+
+	while ((c = podtab_next_container(tab, &pos))) {
+		if (c->touched_ns >= before_ns)
+			continue;
+		c->of->meta = NULL;
+		container_free(c);
+		tab->n_containers--;
+	}
+	containermap_sweep(tab->containers);
+	return had - tab->n_containers;
+}
+
 void podtab_done(struct podtab *tab)
 {
-	struct podtab_container *c;
-	size_t pos = 0;
-
 	keep_pods(tab, UINT64_MAX);
-	while ((c = map_next(&tab->containers, &pos)))
-		container_free(c);
-	map_done(&tab->containers);
-	*tab = (struct podtab){.pods = tab->pods};
+	keep_containers(tab, UINT64_MAX);
+	*tab = (struct podtab){.pods = tab->pods, .containers = tab->containers};
 }
 
 struct podtab_pod *podtab_pod(const struct podtab *tab, const char *uid)
@@ -72,87 +89,48 @@ struct podtab_pod *podtab_pod(const struct podtab *tab, const char *uid)
 	return pod ? pod->meta : NULL;
 }
 
-/* What a container is found by, which cannot be mistaken for another thing it is found by. */
-struct name {
-	enum podtab_way way;
-	uint32_t user;		    /* 0 but for an id */
-	const char *first, *second; /* second: "" but for the place in a pod's spec */
-	uint64_t key;
-};
-
-static struct name name_keyed(enum podtab_way way, const char *first, uint64_t first_key,
-			      const char *second)
+static struct container_name id_name(const char *id, uint32_t user)
 {
-	uint64_t key = map_key_join(first_key, way);
-
-	if (second[0])
-		key = map_key_join(key, map_key(second));
-	return (struct name){.way = way, .first = first, .second = second, .key = key};
+	return (struct container_name){CONTAINER_BY_ID, user, id, ""};
 }
 
-static struct name name_of(enum podtab_way way, const char *first, const char *second)
+static struct container_name spec_name(const char *pod_uid, const char *name)
 {
-	return name_keyed(way, first, map_key(first), second);
+	return (struct container_name){CONTAINER_BY_SPEC, 0, pod_uid, name};
 }
 
-static struct name id_keyed(const char *id, uint32_t user, uint64_t id_key)
+static struct container_name unit_name(const char *unit)
 {
-	struct name name = name_keyed(PODTAB_BY_ID, id, id_key, "");
-
-	name.user = user;
-	return name;
+	return (struct container_name){CONTAINER_BY_UNIT, 0, unit, ""};
 }
 
-static struct name name_of_id(const char *id, uint32_t user)
+static struct podtab_container *find(const struct podtab *tab, struct container_name name)
 {
-	return id_keyed(id, user, cgtrust_container_key(id, user));
-}
+	const struct container *c = containermap_find(tab->containers, &name);
 
-static bool is_called(const struct podtab_container *c, const struct name *name)
-{
-	return c->way == name->way && c->user == name->user && strcmp(c->first, name->first) == 0 &&
-	       strcmp(c->second, name->second) == 0;
-}
-
-static struct podtab_container *find(const struct podtab *tab, struct name name)
-{
-	struct podtab_container *c = map_get(&tab->containers, name.key);
-
-	return c && is_called(c, &name) ? c : NULL;
+	return c ? c->meta : NULL;
 }
 
 struct podtab_container *podtab_container(const struct podtab *tab, const char *id)
 {
-	return podtab_user_container(tab, id, 0);
+	return find(tab, id_name(id, 0));
 }
 
 struct podtab_container *podtab_user_container(const struct podtab *tab, const char *id,
 					       uint32_t user)
 {
-	return find(tab, name_of_id(id, user));
-}
-
-struct podtab_container *podtab_container_keyed(const struct podtab *tab, const char *id,
-						uint32_t user, uint64_t key)
-{
-	return find(tab, id_keyed(id, user, key));
+	return find(tab, id_name(id, user));
 }
 
 struct podtab_container *podtab_spec(const struct podtab *tab, const char *pod_uid,
 				     const char *name)
 {
-	return find(tab, name_of(PODTAB_BY_SPEC, pod_uid, name));
-}
-
-struct podtab_container *podtab_spec_keyed(const struct podtab *tab, const char *pod_uid,
-					   uint64_t key, const char *name)
-{
-	return find(tab, name_keyed(PODTAB_BY_SPEC, pod_uid, key, name));
+	return find(tab, spec_name(pod_uid, name));
 }
 
 struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit)
 {
-	return find(tab, name_of(PODTAB_BY_UNIT, unit, ""));
+	return find(tab, unit_name(unit));
 }
 
 static int refuse(struct podtab *tab)
@@ -185,46 +163,29 @@ static int want_pod(struct podtab *tab, const char *uid, uint64_t now_ns, struct
 	return 0;
 }
 
-static struct podtab_container *container_new(const struct name *name)
-{
-	struct podtab_container *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->way = name->way;
-	c->user = name->user;
-	c->key = name->key;
-	c->first = strdup(name->first);
-	c->second = strdup(name->second);
-	if (c->first && c->second)
-		return c;
-	container_free(c);
-	return NULL;
-}
-
 /* The same of a container. */
-static int want(struct podtab *tab, struct name name, uint64_t now_ns,
+static int want(struct podtab *tab, struct container_name name, uint64_t now_ns,
 		struct podtab_container **ret)
 {
-	struct podtab_container *c = find(tab, name);
+	struct container *c;
 	int r;
 
-	if (!c) {
-		/* The second of two texts with one key is refused. */
-		if (tab->containers.count >= PODTAB_MAX_CONTAINERS ||
-		    map_get(&tab->containers, name.key))
-			return refuse(tab);
-		c = container_new(&name);
-		if (!c)
+	if (tab->n_containers >= PODTAB_MAX_CONTAINERS && !find(tab, name))
+		return refuse(tab);
+	r = containermap_reach(tab->containers, &name, &c);
+	if (r < 0)
+		return r == -ENOMEM ? r : refuse(tab);
+	if (!c->meta) {
+		c->meta = calloc(1, sizeof(*c->meta));
+		if (!c->meta) {
+			containermap_leave(tab->containers, c);
 			return -ENOMEM;
-		r = map_put(&tab->containers, c->key, c);
-		if (r < 0) {
-			container_free(c);
-			return r;
 		}
+		c->meta->of = c;
+		tab->n_containers++;
 	}
-	c->touched_ns = now_ns;
-	*ret = c;
+	c->meta->touched_ns = now_ns;
+	*ret = c->meta;
 	return 0;
 }
 
@@ -232,7 +193,7 @@ struct podtab_container *podtab_want_container(struct podtab *tab, const char *i
 {
 	struct podtab_container *c;
 
-	return want(tab, name_of_id(id, 0), now_ns, &c) < 0 ? NULL : c;
+	return want(tab, id_name(id, 0), now_ns, &c) < 0 ? NULL : c;
 }
 
 /* Whether source may replace a fact that `from` provided; it takes the fact over then. */
@@ -438,7 +399,7 @@ static int take_group(struct podtab_container *c, const struct meta_container *m
 	return r < 0 ? r : set_optional(&c->workload, meta->workload);
 }
 
-static int take(struct podtab *tab, struct name name, const struct meta_container *meta,
+static int take(struct podtab *tab, struct container_name name, const struct meta_container *meta,
 		uint64_t now_ns)
 {
 	struct podtab_container *c;
@@ -491,9 +452,9 @@ int podtab_take_container(struct podtab *tab, const struct meta_container *meta,
 	    !(meta->id[0] || meta->unit[0] || in_spec))
 		return -EINVAL;
 	if (meta->id[0])
-		r = take(tab, name_of_id(meta->id, meta->user), meta, now_ns);
+		r = take(tab, id_name(meta->id, meta->user), meta, now_ns);
 	if (r == 0 && meta->unit[0])
-		r = take(tab, name_of(PODTAB_BY_UNIT, meta->unit, ""), meta, now_ns);
+		r = take(tab, unit_name(meta->unit), meta, now_ns);
 	if (r < 0 || !in_spec)
 		return r;
 	/* What the spec says holds for every container made by it; the rest is one container's. */
@@ -502,7 +463,7 @@ int podtab_take_container(struct podtab *tab, const struct meta_container *meta,
 	of_spec.probe_grace = meta->probe_grace;
 	of_spec.probe = meta->probe;
 	of_spec.sidecar = meta->sidecar;
-	return take(tab, name_of(PODTAB_BY_SPEC, meta->pod_uid, meta->name), &of_spec, now_ns);
+	return take(tab, spec_name(meta->pod_uid, meta->name), &of_spec, now_ns);
 }
 
 bool podtab_is_named(const struct podtab_container *c)
@@ -529,27 +490,9 @@ enum cgpath_runtime podtab_runtime(const struct podtab_container *c, enum cgpath
 
 bool podtab_is_due(const struct podtab *tab, uint64_t now_ns)
 {
-	bool full =
-		tab->n_pods >= PODTAB_MAX_PODS || tab->containers.count >= PODTAB_MAX_CONTAINERS;
+	bool full = tab->n_pods >= PODTAB_MAX_PODS || tab->n_containers >= PODTAB_MAX_CONTAINERS;
 
 	return now_ns >= tab->aged_ns + (full ? SWEEP_FULL_NS : SWEEP_NS);
-}
-
-/* A map must not change while it is walked: those that stay move to a new one. */
-static void keep_containers(struct podtab *tab, uint64_t before_ns)
-{
-	struct map kept = {};
-	struct podtab_container *c;
-	size_t pos = 0;
-
-	while ((c = map_next(&tab->containers, &pos))) {
-		if (c->touched_ns >= before_ns && map_put(&kept, c->key, c) == 0)
-			continue;
-		container_free(c);
-		tab->aged++;
-	}
-	map_done(&tab->containers);
-	tab->containers = kept;
 }
 
 static bool nearly(size_t count, size_t max)
@@ -560,7 +503,7 @@ static bool nearly(size_t count, size_t max)
 void podtab_age(struct podtab *tab, uint64_t now_ns)
 {
 	bool full = nearly(tab->n_pods, PODTAB_MAX_PODS) ||
-		    nearly(tab->containers.count, PODTAB_MAX_CONTAINERS);
+		    nearly(tab->n_containers, PODTAB_MAX_CONTAINERS);
 	/* With little room left only entries that the caller has just touched remain. */
 	uint64_t keep = full ? SWEEP_FULL_NS : PODTAB_KEEP_NS;
 
@@ -568,5 +511,5 @@ void podtab_age(struct podtab *tab, uint64_t now_ns)
 	if (now_ns <= keep)
 		return;
 	tab->aged += keep_pods(tab, now_ns - keep);
-	keep_containers(tab, now_ns - keep);
+	tab->aged += keep_containers(tab, now_ns - keep);
 }

@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "core/cgroup/path.h"
+#include "core/model/container.h"
 #include "core/model/pod.h"
 #include "core/names/meta.h"
 
@@ -56,15 +57,9 @@ struct podtab_exit {
 	bool asked; /* a manager had asked for its stop, and no container in its place is known */
 };
 
-/* What a container is found by. */
-enum podtab_way { PODTAB_BY_ID, PODTAB_BY_SPEC, PODTAB_BY_UNIT };
-
 struct podtab_container {
+	struct container *of;
 	uint64_t touched_ns;
-	enum podtab_way way;
-	uint32_t user;	      /* of one by its id, as meta_container has it */
-	char *first, *second; /* id; pod's uid and name; unit. What there is no second of is "" */
-	uint64_t key;	      /* hash of these, the index */
 	uint64_t listed_ns; /* when a status of its pod was first read that has its id; 0: never */
 	char *name, *image;
 	char *namespace_, *workload; /* outside pods; NULL: not known */
@@ -88,14 +83,14 @@ struct podtab_container {
 	uint32_t differs;	 /* what a source reported otherwise: bits of enum discrepancy */
 };
 
-/* All zero but pods is an empty table. */
+/* All zero but the maps is an empty table. */
 struct podtab {
-	struct podmap *pods; /* borrowed; outlives the table */
-	struct map containers;
-	size_t n_pods;	  /* described */
-	uint64_t aged_ns; /* when it was last swept */
-	uint64_t refused; /* entries that found no room */
-	uint64_t aged;	  /* entries dropped for their age */
+	struct podmap *pods; /* borrowed; these outlive the table */
+	struct containermap *containers;
+	size_t n_pods, n_containers; /* described */
+	uint64_t aged_ns;	     /* when it was last swept */
+	uint64_t refused;	     /* entries that found no room */
+	uint64_t aged;		     /* entries dropped for their age */
 };
 
 void podtab_done(struct podtab *tab);
@@ -121,11 +116,8 @@ struct podtab_container *podtab_user_container(const struct podtab *tab, const c
 struct podtab_container *podtab_spec(const struct podtab *tab, const char *pod_uid,
 				     const char *name);
 struct podtab_container *podtab_unit(const struct podtab *tab, const char *unit);
-/* The same where cgtrust_container_key(), or the map_key() of the uid, is at hand. */
-struct podtab_container *podtab_container_keyed(const struct podtab *tab, const char *id,
-						uint32_t user, uint64_t key);
-struct podtab_container *podtab_spec_keyed(const struct podtab *tab, const char *pod_uid,
-					   uint64_t key, const char *name);
+/* Walks all; start with *pos = 0. NULL ends. */
+struct podtab_container *podtab_next_container(const struct podtab *tab, size_t *pos);
 
 /* Whether it is known what it is: a sandbox has no name but its pod's. NULL is not. */
 bool podtab_is_named(const struct podtab_container *container);

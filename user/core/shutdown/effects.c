@@ -147,7 +147,7 @@ void shutdown_kill(struct shutdown *sd, struct shutdown_container_rec *rec, bool
 {
 	const struct effect effect = {.type = EFFECT_KILL, .id = rec->facts.id, .deaf = deaf};
 
-	rec->killed_ns = sd->now_ns;
+	rec->turn.killed_ns = sd->now_ns;
 	sd->config.effect(sd->config.userdata, &effect);
 	shutdown_want(sd, shutdown_sum(sd->now_ns, SHUTDOWN_SURVIVES_NS));
 }

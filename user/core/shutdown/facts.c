@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is known of containers, pods and other locks, and what it comes to. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static int refuse(struct shutdown *sd)
 
 struct shutdown_pod_rec *shutdown_pod(const struct shutdown *sd, const char *uid)
 {
-	const struct pod *pod = podmap_find(sd->pods, uid);
+	const struct pod *pod = podmap_find(&sd->cgroups->pods, uid);
 
 	return pod ? pod->turn : NULL;
 }
@@ -30,7 +31,7 @@ struct shutdown_pod_rec *shutdown_next_pod(const struct shutdown *sd, size_t *po
 {
 	const struct pod *pod;
 
-	while ((pod = podmap_next(sd->pods, pos)))
+	while ((pod = podmap_next(&sd->cgroups->pods, pos)))
 		if (pod->turn)
 			return pod->turn;
 	return NULL;
@@ -44,13 +45,13 @@ static int reach_pod(struct shutdown *sd, const char *uid, struct shutdown_pod_r
 
 	if (sd->n_pods >= SHUTDOWN_MAX_PODS && !shutdown_pod(sd, uid))
 		return refuse(sd);
-	r = podmap_reach(sd->pods, uid, &pod);
+	r = podmap_reach(&sd->cgroups->pods, uid, &pod);
 	if (r < 0)
 		return r == -EEXIST ? refuse(sd) : r;
 	if (!pod->turn) {
 		pod->turn = calloc(1, sizeof(*pod->turn));
 		if (!pod->turn) {
-			podmap_leave(sd->pods, pod);
+			podmap_leave(&sd->cgroups->pods, pod);
 			return -ENOMEM;
 		}
 		pod->turn->pod = pod;
@@ -74,7 +75,7 @@ static void drop_unused(struct shutdown *sd, struct shutdown_pod_rec *rec)
 	if (rec->noted || rec->containers > 0)
 		return;
 	drop(sd, pod);
-	podmap_leave(sd->pods, pod);
+	podmap_leave(&sd->cgroups->pods, pod);
 }
 
 static void bind(struct shutdown *sd, struct shutdown_container_rec *rec,
@@ -91,42 +92,71 @@ static void bind(struct shutdown *sd, struct shutdown_container_rec *rec,
 	drop_unused(sd, former);
 }
 
-static int reach_container(struct shutdown *sd, uint64_t id, struct shutdown_container_rec **ret)
+struct shutdown_container_rec *shutdown_container(const struct shutdown *sd, uint64_t id)
 {
-	struct shutdown_container_rec *rec = map_get(&sd->containers, id);
-	int r;
+	const struct cgnode *node = cgmap_get(sd->cgroups, id);
 
-	if (rec) {
-		*ret = rec;
+	return node ? node->turn : NULL;
+}
+
+static struct cgnode *node_of(const struct shutdown *sd, const struct shutdown_event *event,
+			      uint64_t id)
+{
+	return event->node ? event->node : cgmap_get(sd->cgroups, id);
+}
+
+/* Its turn, which is new when node had none. */
+static int reach_container(struct shutdown *sd, struct cgnode *node, uint64_t id,
+			   struct shutdown_container_rec **ret)
+{
+	int r = 0;
+
+	if (node && node->turn) {
+		*ret = node->turn;
 		return 0;
 	}
-	if (sd->containers.count >= SHUTDOWN_MAX_CONTAINERS)
+	if (sd->n_containers >= SHUTDOWN_MAX_CONTAINERS)
 		return refuse(sd);
-	rec = calloc(1, sizeof(*rec));
-	if (!rec)
-		return -ENOMEM;
-	r = map_put(&sd->containers, id, rec);
-	if (r < 0) {
-		free(rec);
+	if (!node)
+		r = cgmap_add_unknown(sd->cgroups, id, &node);
+	if (r < 0)
 		return r;
-	}
-	*ret = rec;
+	node->turn = calloc(1, sizeof(*node->turn));
+	if (!node->turn)
+		return -ENOMEM;
+	node->turn->node = cgnode_ref(node);
+	TAILQ_INSERT_TAIL(&sd->containers, node->turn, all);
+	sd->n_containers++;
+	*ret = node->turn;
 	return 0;
 }
 
-/* All but its pod. The bytes between members are not compared: a copy of a struct need not have
- * them. */
+static void drop_container(struct shutdown *sd, struct shutdown_container_rec *rec)
+{
+	struct cgnode *node = rec->node;
+	uint64_t id = node->id;
+
+	TAILQ_REMOVE(&sd->containers, rec, all);
+	sd->n_containers--;
+	node->turn = NULL;
+	free(rec);
+	cgnode_unref(sd->cgroups, node);
+	if (sd->cgroups == &sd->own)
+		cgmap_remove(&sd->own, id);
+}
+
+/* All but its pod. */
 static bool same_container(const struct shutdown_container *a, const struct shutdown_container *b)
 {
-	return a->id == b->id && a->kind == b->kind && a->populated == b->populated &&
-	       a->asked_ns == b->asked_ns && a->signal == b->signal && a->deaf == b->deaf &&
-	       a->hook == b->hook && a->ending_ns == b->ending_ns && a->looked_ns == b->looked_ns &&
-	       a->signalled_ns == b->signalled_ns && a->kill_ns == b->kill_ns &&
-	       a->timeout_known == b->timeout_known && a->timeout_ns == b->timeout_ns &&
-	       a->grace.set == b->grace.set && a->grace.s == b->grace.s &&
-	       a->stop_signal == b->stop_signal && a->no_init == b->no_init &&
-	       a->unanswered == b->unanswered && a->sidecar == b->sidecar &&
-	       a->outside == b->outside && a->group == b->group;
+	const size_t from = offsetof(struct shutdown_container, id);
+	const size_t n = offsetof(struct shutdown_container, outside) + sizeof(a->outside) - from;
+
+	_Static_assert(offsetof(struct shutdown_container, outside) ==
+			       offsetof(struct shutdown_container, id) + 7 * sizeof(uint64_t) +
+				       5 * sizeof(uint32_t) + 6 * sizeof(bool),
+		       "bytes between members");
+	return memcmp(&a->id, &b->id, n) == 0 && a->grace.set == b->grace.set &&
+	       a->grace.s == b->grace.s;
 }
 
 /* A rule decides until the container's turn comes: a label that is known later is too late. */
@@ -145,57 +175,57 @@ static struct shutdown_container decided(const struct shutdown *sd,
 	return c;
 }
 
-int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *said)
+int shutdown_note_container(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_container now, *facts = &now;
-	struct shutdown_container_rec *rec;
+	const struct shutdown_container *said = &event->container;
+	struct cgnode *node = node_of(sd, event, said->id);
+	bool in_pod = said->pod_uid && *said->pod_uid;
 	struct shutdown_pod_rec *pod = NULL;
+	struct shutdown_container_rec *rec;
+	struct shutdown_container facts;
 	int r;
 
-	now = *said;
-	if (!facts->id || (facts->pod_uid && *facts->pod_uid && !usable(facts->pod_uid)))
+	if (!said->id || (in_pod && !usable(said->pod_uid)))
 		return -EINVAL;
-	if (facts->kind == SHUTDOWN_KIND_OUTSIDE && !facts->unanswered &&
-	    !map_get(&sd->containers, facts->id))
+	if (said->kind == SHUTDOWN_KIND_OUTSIDE && !said->unanswered && !(node && node->turn))
 		return 0;
-	r = reach_container(sd, facts->id, &rec);
+	r = reach_container(sd, node, said->id, &rec);
 	if (r < 0)
 		return r;
-	now = decided(sd, rec, said);
+	facts = decided(sd, rec, said);
 	/* Where its pod finds no room, the container alone is known. */
-	if (facts->pod_uid && *facts->pod_uid)
-		(void)reach_pod(sd, facts->pod_uid, &pod);
-	if (pod == rec->pod && same_container(&rec->facts, facts))
+	if (in_pod)
+		(void)reach_pod(sd, said->pod_uid, &pod);
+	if (pod == rec->pod && same_container(&rec->facts, &facts))
 		return 0;
 	bind(sd, rec, pod);
-	if (rec->facts.asked_ns != facts->asked_ns) {
+	if (rec->facts.asked_ns != facts.asked_ns) {
 		rec->overdue_reported = false;
 		rec->look_ns = 0;
 	}
-	if (!facts->populated) {
+	if (!facts.populated) {
 		rec->survives_reported = false;
-		rec->killed_ns = 0;
 		rec->turn = (struct shutdown_turn){};
 	} else if (!rec->facts.populated) {
 		rec->turn.late = shutdown_is_on(sd);
 		rec->turn.left = shutdown_is_on(sd) && sd->handed_over;
 	}
-	rec->facts = *facts;
+	rec->facts = facts;
 	rec->facts.pod_uid = NULL;
 	sd->surveyed = false;
 	return 1;
 }
 
-int shutdown_forget_container(struct shutdown *sd, uint64_t id)
+int shutdown_forget_container(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_container_rec *rec = id ? map_remove(&sd->containers, id) : NULL;
+	struct cgnode *node = node_of(sd, event, event->id);
 
-	if (!id)
+	if (!event->id)
 		return -EINVAL;
-	if (!rec)
+	if (!node || !node->turn)
 		return 0;
-	bind(sd, rec, NULL);
-	free(rec);
+	bind(sd, node->turn, NULL);
+	drop_container(sd, node->turn);
 	sd->surveyed = false;
 	return 1;
 }
@@ -208,8 +238,9 @@ static bool same_pod(const struct shutdown_pod *known, const struct shutdown_pod
 	return memcmp(known, &bare, sizeof(bare)) == 0;
 }
 
-int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts)
+int shutdown_note_pod(struct shutdown *sd, const struct shutdown_event *event)
 {
+	const struct shutdown_pod *facts = &event->pod;
 	struct shutdown_pod_rec *pod;
 	int r;
 
@@ -228,8 +259,9 @@ int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts)
 }
 
 /* A deleted object has no status to wait for. */
-int shutdown_forget_pod(struct shutdown *sd, const char *uid)
+int shutdown_forget_pod(struct shutdown *sd, const struct shutdown_event *event)
 {
+	const char *uid = event->uid;
 	struct shutdown_pod_rec *pod;
 
 	if (!uid || !usable(uid))
@@ -245,14 +277,14 @@ int shutdown_forget_pod(struct shutdown *sd, const char *uid)
 	return 1;
 }
 
-void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *event)
+int shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *event)
 {
 	struct shutdown_holders *h = &sd->holders;
 
 	h->asked = false;
 	h->failed = event->holders.failed;
 	if (h->failed)
-		return;
+		return 0;
 	h->known = true;
 	if (h->kubelet)
 		h->kubelet_ns = shutdown_counted(sd);
@@ -268,9 +300,10 @@ void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *eve
 		h->list[i] = *from;
 		h->list[i].who = h->who[i];
 	}
+	return 0;
 }
 
-void shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event)
+int shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event)
 {
 	struct shutdown_plan plan = {};
 
@@ -285,6 +318,7 @@ void shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event)
 	}
 	sd->plan = plan;
 	sd->surveyed = false;
+	return 0;
 }
 
 uint32_t shutdown_group_of(const struct shutdown *sd, const struct shutdown_container_rec *rec)
@@ -302,9 +336,9 @@ void shutdown_forget_marks(struct shutdown *sd)
 	struct shutdown_container_rec *rec;
 	struct shutdown_pod_rec *pod;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+	TAILQ_FOREACH(rec, &sd->containers, all) {
 		rec->overdue_reported = rec->survives_reported = false;
-		rec->look_ns = rec->killed_ns = 0;
+		rec->look_ns = 0;
 		rec->turn = (struct shutdown_turn){};
 	}
 	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));) {
@@ -321,13 +355,12 @@ void shutdown_forget_all(struct shutdown *sd)
 	struct shutdown_container_rec *rec;
 	struct shutdown_pod_rec *pod;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
-		free(rec);
+	while ((rec = TAILQ_FIRST(&sd->containers)))
+		drop_container(sd, rec);
 	for (size_t i = 0; (pod = shutdown_next_pod(sd, &i));)
 		drop(sd, pod->pod);
-	map_done(&sd->containers);
-	podmap_sweep(sd->pods);
-	podmap_done(&sd->own);
+	podmap_sweep(&sd->cgroups->pods);
+	cgmap_done(&sd->own);
 }
 
 static void survey_managed(struct shutdown *sd, const struct shutdown_container_rec *rec,
@@ -357,7 +390,7 @@ static void survey_containers(struct shutdown *sd, struct shutdown_survey *s)
 {
 	struct shutdown_container_rec *rec;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+	TAILQ_FOREACH(rec, &sd->containers, all) {
 		if (rec->pod && rec->facts.populated && rec->facts.kind != SHUTDOWN_KIND_SANDBOX)
 			rec->pod->occupied = true;
 		s->unanswered += rec->facts.populated && rec->facts.unanswered;

@@ -252,7 +252,7 @@ static bool is_pending(const struct shutdown *sd, const struct shutdown_containe
 	const struct shutdown_container *c = &rec->facts;
 
 	return c->kind == SHUTDOWN_KIND_CONTAINER && c->asked_ns &&
-	       c->asked_ns >= sd->announced_ns && !c->kill_ns && !rec->killed_ns;
+	       c->asked_ns >= sd->announced_ns && !c->kill_ns && !rec->turn.killed_ns;
 }
 
 /* When its own time is over; UINT64_MAX: not known. */
@@ -321,7 +321,7 @@ static void judge_pending(struct shutdown *sd, struct shutdown_container_rec *re
 /* A process that a v1 freezer holds, or that is stuck in the kernel, outlives its SIGKILL. */
 static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	uint64_t at_ns = rec->killed_ns ? rec->killed_ns : rec->facts.kill_ns;
+	uint64_t at_ns = rec->turn.killed_ns ? rec->turn.killed_ns : rec->facts.kill_ns;
 	uint64_t late_ns = shutdown_sum(at_ns, SHUTDOWN_SURVIVES_NS);
 
 	if (at_ns < sd->announced_ns)
@@ -334,7 +334,7 @@ static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec
 		rec->survives_reported = true;
 		shutdown_report_container(sd, rec, SHUTDOWN_REPORT_SURVIVES, false);
 	}
-	if (rec->killed_ns && may_kill(sd, rec))
+	if (rec->turn.killed_ns && may_kill(sd, rec))
 		shutdown_kill(sd, rec, false);
 }
 
@@ -342,12 +342,12 @@ static void judge_containers(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));) {
+	TAILQ_FOREACH(rec, &sd->containers, all) {
 		if (!shutdown_lives(rec))
 			continue;
 		if (is_pending(sd, rec))
 			judge_pending(sd, rec);
-		else if (rec->killed_ns || rec->facts.kill_ns)
+		else if (rec->turn.killed_ns || rec->facts.kill_ns)
 			judge_killed(sd, rec);
 	}
 }

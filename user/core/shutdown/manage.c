@@ -47,14 +47,15 @@ static bool units_are_stopped(struct shutdown *sd)
 	return true;
 }
 
-void shutdown_units_stopped(struct shutdown *sd, bool failed)
+int shutdown_units_stopped(struct shutdown *sd, const struct shutdown_event *event)
 {
 	if (sd->drive.units_owed == 0) {
 		sd->stats.unexpected++;
-		return;
+		return 0;
 	}
 	sd->drive.units_owed--;
-	sd->drive.units_sure = !failed && sd->drive.units_owed == 0;
+	sd->drive.units_sure = !event->failed && sd->drive.units_owed == 0;
+	return 0;
 }
 
 void shutdown_drive_cancel(struct shutdown *sd)
@@ -134,7 +135,7 @@ static void begin_turns(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		if (shutdown_is_managed(rec) && !rec->turn.begun_ns && may_begin(sd, rec))
 			begin_turn(sd, rec);
 }
@@ -212,38 +213,24 @@ static bool judge_hook(struct shutdown *sd, struct shutdown_turn *turn)
 	return false;
 }
 
-/* The turn that an answer to STOP is about. */
-static struct shutdown_turn *given_turn(struct shutdown *sd, uint64_t id)
+/* STOP_FAILED, HOOK_BEGUN or HOOK_ENDED. */
+int shutdown_stop_answered(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	struct shutdown_container_rec *rec = shutdown_container(sd, event->id);
+	struct shutdown_turn *turn = rec ? &rec->turn : NULL;
 
-	return rec && shutdown_is_on(sd) && rec->turn.given_ns ? &rec->turn : NULL;
-}
-
-void shutdown_stop_failed(struct shutdown *sd, uint64_t id)
-{
-	struct shutdown_turn *turn = given_turn(sd, id);
-
-	if (turn)
+	if (!turn || !shutdown_is_on(sd) || !turn->given_ns)
+		return 0;
+	if (event->type == SHUTDOWN_EV_STOP_FAILED) {
 		turn->failed = true;
-}
-
-void shutdown_hook_begun(struct shutdown *sd, uint64_t id)
-{
-	struct shutdown_turn *turn = given_turn(sd, id);
-
-	if (turn && !turn->asked_ns && !turn->hooked) {
+	} else if (event->type == SHUTDOWN_EV_HOOK_ENDED) {
+		if (turn->hook_ns && !turn->asked_ns)
+			end_hook(sd, turn);
+	} else if (!turn->asked_ns && !turn->hooked) {
 		turn->hooked = true;
 		turn->hook_ns = shutdown_counted(sd);
 	}
-}
-
-void shutdown_hook_ended(struct shutdown *sd, uint64_t id)
-{
-	struct shutdown_turn *turn = given_turn(sd, id);
-
-	if (turn && turn->hook_ns && !turn->asked_ns)
-		end_hook(sd, turn);
+	return 0;
 }
 
 /* --- stop signal and SIGKILL ------------------------------------------------------------------ */
@@ -338,7 +325,7 @@ static void judge_asked(struct shutdown *sd, struct shutdown_container_rec *rec)
 
 static void judge_killed(struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	uint64_t late_ns = shutdown_sum(rec->killed_ns, SHUTDOWN_SURVIVES_NS);
+	uint64_t late_ns = shutdown_sum(rec->turn.killed_ns, SHUTDOWN_SURVIVES_NS);
 
 	if (sd->now_ns < late_ns) {
 		shutdown_want(sd, late_ns);
@@ -363,7 +350,7 @@ static void judge_turn(struct shutdown *sd, struct shutdown_container_rec *rec)
 		}
 		give(sd, rec);
 	}
-	if (rec->killed_ns)
+	if (rec->turn.killed_ns)
 		judge_killed(sd, rec);
 	else if (is_asked(sd, rec))
 		judge_asked(sd, rec);
@@ -435,14 +422,15 @@ static void stop_sandboxes(struct shutdown *sd)
 			stop_sandbox(sd, pod);
 }
 
-void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid)
+int shutdown_sandbox_stopped(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct shutdown_pod_rec *pod = uid ? shutdown_pod(sd, uid) : NULL;
+	struct shutdown_pod_rec *pod = event->uid ? shutdown_pod(sd, event->uid) : NULL;
 
 	if (!pod || !pod->sandbox_given || pod->sandbox_answered)
-		return;
+		return 0;
 	pod->sandbox_answered = true;
 	sd->surveyed = false;
+	return 0;
 }
 
 /* A runtime that hangs is not waited for. */
@@ -481,7 +469,7 @@ void shutdown_drive(struct shutdown *sd)
 		judge_groups(sd);
 		begin_turns(sd);
 	}
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		if (shutdown_is_managed(rec) && rec->turn.begun_ns)
 			judge_turn(sd, rec);
 	stop_sandboxes(sd);
@@ -493,7 +481,7 @@ static bool is_any_left(struct shutdown *sd)
 
 	if (shutdown_survey(sd)->managed == 0)
 		return false;
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		if (shutdown_is_managed(rec) && (rec->turn.begun_ns || may_begin(sd, rec)))
 			return true;
 	return false;
@@ -537,30 +525,19 @@ bool shutdown_save_run(const struct shutdown *sd, struct shutdown_run *ret)
 
 bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_run_turn *ret)
 {
-	const struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	const struct shutdown_container_rec *rec = shutdown_container(sd, id);
 	const struct shutdown_turn *turn = rec ? &rec->turn : NULL;
 
 	if (!turn || !turn->begun_ns || !shutdown_is_on(sd))
 		return false;
-	*ret = (struct shutdown_run_turn){
-		.id = id,
-		.begun_ns = turn->begun_ns,
-		.grace_s = turn->grace_s,
-		.end_ns = turn->end_ns,
-		.given_ns = turn->given_ns,
-		.stop_ns = turn->stop_ns,
-		.hook_ns = turn->hook_ns,
-		.asked_ns = turn->asked_ns,
-		.killed_ns = rec->killed_ns,
-		.hooked = turn->hooked,
-		.failed = turn->failed,
-	};
+	memcpy(ret, turn, sizeof(*ret));
+	ret->id = id;
 	return true;
 }
 
-bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns)
+bool shutdown_gave(const struct shutdown *sd, const struct cgnode *node, uint64_t *ret_ns)
 {
-	const struct shutdown_container_rec *rec = id ? map_get(&sd->containers, id) : NULL;
+	const struct shutdown_container_rec *rec = node->turn;
 	const struct shutdown_turn *turn = rec ? &rec->turn : NULL;
 
 	if (!turn || !turn->given_at || turn->hook_ns || !shutdown_is_on(sd) ||
@@ -596,7 +573,7 @@ static int64_t within(int64_t grace_s)
  */
 static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *saved)
 {
-	struct shutdown_container_rec *rec = saved->id ? map_get(&sd->containers, saved->id) : NULL;
+	struct shutdown_container_rec *rec = shutdown_container(sd, saved->id);
 	bool asked = rec && rec->facts.asked_ns && saved->asked_ns;
 	uint64_t now_ns = shutdown_counted(sd);
 	struct shutdown_turn *turn;
@@ -612,6 +589,7 @@ static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *sav
 		.end_ns = saved->end_ns,
 		.stop_ns = saved->stop_ns,
 		.asked_ns = asked ? least(saved->asked_ns, now_ns) : 0,
+		.killed_ns = asked ? least(saved->killed_ns, sd->now_ns) : 0,
 		.hooked = saved->hooked,
 		.failed = saved->failed || saved->hooked,
 	};
@@ -621,7 +599,6 @@ static void resume_turn(struct shutdown *sd, const struct shutdown_run_turn *sav
 		turn->hook_ns = least(saved->hook_ns, now_ns);
 		end_hook(sd, turn);
 	}
-	rec->killed_ns = asked ? least(saved->killed_ns, sd->now_ns) : 0;
 }
 
 /* The earlier process had released the lock: what it had not begun to stop is left to others. */
@@ -629,7 +606,7 @@ static void leave_others(struct shutdown *sd)
 {
 	struct shutdown_container_rec *rec;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		rec->turn.left = rec->facts.populated && !rec->turn.begun_ns;
 }
 

@@ -3,8 +3,10 @@
 #ifndef CORE_SHUTDOWN_PRIV_H
 #define CORE_SHUTDOWN_PRIV_H
 
+#include <sys/queue.h>
+
 #include "base/map.h"
-#include "core/model/pod.h"
+#include "core/cgroup/map.h"
 #include "core/shutdown/shutdown.h"
 
 /* Events not of the outside, but what the rules of core/shutdown/judge.c come to. */
@@ -43,27 +45,20 @@ struct shutdown_pod_rec {
 
 /* How mode manage ends a container. Times are of the time that counts, 0: not yet. */
 struct shutdown_turn {
-	uint64_t begun_ns; /* since when its grace period runs */
-	int64_t grace_s;
-	uint64_t end_ns;   /* of the group under way then */
-	uint64_t given_ns; /* its runtime was asked to stop it, or a hook has ended since */
+	struct shutdown_run_turn;
 	uint64_t given_at; /* given_ns by the clock, decided by this process; 0: it was not */
-	uint64_t stop_ns;  /* what it has from then on, at the most */
-	uint64_t hook_ns;  /* a hook runs since */
-	uint64_t asked_ns; /* its stop signal was seen, or was sent by graced */
 	bool late;	   /* it began after the announcement */
 	bool left;	   /* ... and after the lock was released: it is left to systemd */
 	bool unsent;	   /* graced sends its stop signal when it has an init */
-	bool hooked;	   /* a hook was run */
-	bool failed;	   /* the runtime does not stop it */
 };
 
 struct shutdown_container_rec {
+	struct cgnode *node;
+	TAILQ_ENTRY(shutdown_container_rec) all;
 	struct shutdown_container facts; /* its pod_uid is not used */
 	struct shutdown_pod_rec *pod;	 /* NULL: in none that is known */
 	bool overdue_reported, survives_reported;
-	uint64_t look_ns;   /* when a look at it was asked for last; 0: not */
-	uint64_t killed_ns; /* last, by us; 0: not */
+	uint64_t look_ns; /* when a look at it was asked for last; 0: not */
 	struct shutdown_turn turn;
 };
 
@@ -184,10 +179,10 @@ struct shutdown {
 	struct shutdown_taint taint;
 	uint64_t writes_ns; /* since when no write was decided; of the time that counts, 0: none */
 	struct shutdown_statuses statuses; /* of this shutdown */
-	struct map containers;
-	struct podmap own, *pods;
-	size_t n_pods; /* that have a turn */
-	bool surveyed; /* survey holds */
+	struct cgmap own, *cgroups;
+	TAILQ_HEAD(, shutdown_container_rec) containers; /* in the order they were noted in */
+	size_t n_containers, n_pods;			 /* that have a turn */
+	bool surveyed;					 /* survey holds */
 	struct shutdown_survey survey;
 	struct shutdown_stats stats;
 };
@@ -231,17 +226,26 @@ struct shutdown_record shutdown_record(struct shutdown *sd, enum shutdown_report
 void shutdown_report(struct shutdown *sd, const struct shutdown_record *record);
 void shutdown_report_plain(struct shutdown *sd, enum shutdown_report what);
 
-/* Facts: what shutdown_note() returns for them. */
-int shutdown_note_container(struct shutdown *sd, const struct shutdown_container *facts);
-int shutdown_forget_container(struct shutdown *sd, uint64_t id);
-int shutdown_note_pod(struct shutdown *sd, const struct shutdown_pod *facts);
-int shutdown_forget_pod(struct shutdown *sd, const char *uid);
-void shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *event);
-void shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event);
+/* Take an event: of a fact, what shutdown_note() returns for it; else 0. */
+int shutdown_note_container(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_forget_container(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_note_pod(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_forget_pod(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_note_holders(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_note_plan(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_note_volume(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_forget_volume(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_units_stopped(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_stop_answered(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_sandbox_stopped(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_note_status(struct shutdown *sd, const struct shutdown_event *event);
+int shutdown_note_taint(struct shutdown *sd, const struct shutdown_event *event);
+
 void shutdown_forget_all(struct shutdown *sd);
 void shutdown_forget_marks(struct shutdown *sd); /* of the shutdown before */
 
 /* NULL when it has none. */
+struct shutdown_container_rec *shutdown_container(const struct shutdown *sd, uint64_t id);
 struct shutdown_pod_rec *shutdown_pod(const struct shutdown *sd, const char *uid);
 /* Walks all; start with *pos = 0. NULL ends. */
 struct shutdown_pod_rec *shutdown_next_pod(const struct shutdown *sd, size_t *pos);
@@ -255,8 +259,6 @@ void shutdown_watch_volumes(struct shutdown *sd);
 bool shutdown_volumes_hold(struct shutdown *sd);
 size_t shutdown_volumes_left(struct shutdown *sd);
 void shutdown_list_volumes(struct shutdown *sd, struct shutdown_record *ret);
-int shutdown_note_volume(struct shutdown *sd, const struct shutdown_volume *facts);
-int shutdown_forget_volume(struct shutdown *sd, uint64_t id);
 void shutdown_forget_volumes(struct shutdown *sd);
 
 static inline bool shutdown_lives(const struct shutdown_container_rec *rec)
@@ -301,18 +303,11 @@ bool shutdown_drive_is_over(struct shutdown *sd);
 void shutdown_drive_cancel(struct shutdown *sd);
 /* Goes on where an earlier process ended; also in mode assist. */
 void shutdown_resume(struct shutdown *sd, const struct shutdown_event *announced);
-/* Take what answers STOP_UNITS, STOP and STOP_SANDBOX. */
-void shutdown_units_stopped(struct shutdown *sd, bool failed);
-void shutdown_stop_failed(struct shutdown *sd, uint64_t id);
-void shutdown_hook_begun(struct shutdown *sd, uint64_t id);
-void shutdown_hook_ended(struct shutdown *sd, uint64_t id);
-void shutdown_sandbox_stopped(struct shutdown *sd, const char *uid);
 
 /* Statuses of pods and the taint. */
 /* Whether it ought to be written, by graced or by the kubelet. */
 bool shutdown_status_is_owed(const struct shutdown *sd, const struct shutdown_pod_rec *pod);
 void shutdown_judge_statuses(struct shutdown *sd);
-void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_write result);
 /* Puts into a record of the release what came of all, and counts those that were withheld. */
 void shutdown_sum_statuses(struct shutdown *sd, struct shutdown_record *ret);
 /* Calls back those that are under way. */
@@ -323,7 +318,6 @@ bool shutdown_statuses_hold(struct shutdown *sd, enum shutdown_reason *ret);
 bool shutdown_taint_holds(struct shutdown *sd);
 void shutdown_judge_taint(struct shutdown *sd);
 void shutdown_clear_taint(struct shutdown *sd);
-void shutdown_note_taint(struct shutdown *sd);
 /* No more time is given to a status, by shutdown.statusWait or logind's limit. */
 bool shutdown_status_is_late(struct shutdown *sd);
 

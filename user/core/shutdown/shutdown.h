@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/cgroup/map.h"
 #include "core/model/effect.h"
 #include "core/pods/life.h"
 #include "core/shutdown/death.h"
@@ -101,30 +102,30 @@ enum shutdown_kind {
 /* A container as it is now, of kubepods or of shutdown.managed: each event replaces what was known
  * of it. */
 struct shutdown_container {
-	uint64_t id; /* of its own cgroup, not 0 */
 	const char *pod_uid;
-	enum shutdown_kind kind;
-	bool populated;
+	/* From here to `outside` two are compared as bytes: there is none between members. */
+	uint64_t id;	    /* of its own cgroup, not 0 */
 	uint64_t asked_ns;  /* the runtime's stop signal to it; 0: it was not asked */
-	uint32_t signal;    /* that signal */
-	bool deaf;	    /* PID 1 never heard it, and not by choice */
-	bool hook;	    /* it has a preStop hook, which may ask it to drain unseen */
 	uint64_t ending_ns; /* since when its pod is being ended; 0: not, or not known */
 	uint64_t looked_ns; /* when the signals to its other processes were looked at; 0: never */
 	uint64_t signalled_ns; /* ... and when one was last asked to stop, or ended; 0: never */
 	uint64_t kill_ns;      /* a SIGKILL by any sender; 0: none */
+	uint64_t timeout_ns;   /* effective stop timeout, from the stop signal on */
+	enum shutdown_kind kind;
+	uint32_t signal;      /* the stop signal that it was sent */
+	uint32_t stop_signal; /* its own; 0: not known */
+	uint32_t sidecar;     /* its place among its pod's sidecars in the spec; 0: it is none */
+	uint32_t group;	      /* of one outside pods */
+	bool populated;
+	bool deaf; /* PID 1 never heard its stop signal, and not by choice */
+	bool hook; /* it has a preStop hook, which may ask it to drain unseen */
 	bool timeout_known;
-	uint64_t timeout_ns; /* effective stop timeout, from the stop signal on */
-	/* For SHUTDOWN_MANAGE. */
-	struct pod_seconds grace; /* its pod's own, by its spec */
-	uint32_t stop_signal;	  /* 0: not known */
-	bool no_init;		  /* none is known that could be sent a signal */
-	bool unanswered;  /* a source has yet to answer what it is, or which rule is about it */
-	uint32_t sidecar; /* its place among its pod's sidecars in the spec; 0: it is none */
+	bool no_init;	 /* none is known that could be sent a signal */
+	bool unanswered; /* a source has yet to answer what it is, or which rule is about it */
 	/* It is in no pod: shutdown.managed gives it its group, and grace is its own. Both, and its
 	 * kind, stay as they are once its grace period has begun. */
 	bool outside;
-	uint32_t group;
+	struct pod_seconds grace; /* its pod's own, by its spec */
 };
 
 /* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod
@@ -184,17 +185,17 @@ struct shutdown_run {
 	uint64_t group_ns;     /* when that was started */
 };
 
-/* The same of a container that it ends, by its cgroup's id. */
+/* The same of a container that it ends. */
 struct shutdown_run_turn {
-	uint64_t id;
+	uint64_t id;	   /* of its cgroup; used where it is saved */
 	uint64_t begun_ns; /* since when its grace period runs */
 	int64_t grace_s;
-	uint64_t end_ns;   /* of the group under way then */
-	uint64_t given_ns; /* its runtime was asked to stop it, or a hook has ended since */
-	uint64_t stop_ns;  /* what it has from then on, a duration */
-	uint64_t hook_ns;  /* a hook runs since */
-	uint64_t asked_ns; /* its stop signal was seen, or sent by graced */
-	uint64_t killed_ns;
+	uint64_t end_ns;     /* of the group under way then */
+	uint64_t given_ns;   /* its runtime was asked to stop it, or a hook has ended since */
+	uint64_t stop_ns;    /* what it has from then on at the most, a duration */
+	uint64_t hook_ns;    /* a hook runs since */
+	uint64_t asked_ns;   /* its stop signal was seen, or sent by graced */
+	uint64_t killed_ns;  /* last, by graced */
 	bool hooked, failed; /* a hook was run; the runtime does not stop it */
 };
 
@@ -257,6 +258,7 @@ struct shutdown_lister {
 
 struct shutdown_event {
 	enum shutdown_event_type type;
+	struct cgnode *node; /* CONTAINER, CONTAINER_GONE: of that id; NULL: it is looked up */
 	union {
 		struct {
 			/* When logind said so, which may be before this program ran; 0: now. */
@@ -338,7 +340,7 @@ struct shutdown_record {
 
 struct shutdown_config {
 	enum shutdown_mode mode;
-	struct podmap *pods;	   /* NULL: its own; else borrowed, and outlives it */
+	struct cgmap *cgroups;	   /* NULL: its own; else borrowed, and outlives it */
 	uint64_t overdue_slack_ns; /* shutdown.overdueSlack; 0 is none */
 	uint64_t status_wait_ns;   /* shutdown.statusWait; 0: as long as the limit allows */
 	uint64_t deaf_grace_ns;	   /* shutdown.deafGrace; 0: off */
@@ -399,7 +401,7 @@ bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_
 /* What mode manage gave a container whose stop it asked for before anybody else had, from the stop
  * signal on, until the end of its group at the most; a duration. False: it gave it nothing, or that
  * is not what ends it. */
-bool shutdown_gave(const struct shutdown *sd, uint64_t id, uint64_t *ret_ns);
+bool shutdown_gave(const struct shutdown *sd, const struct cgnode *node, uint64_t *ret_ns);
 /* Whether the pod was seen alive in the shutdown under way, and being stopped: to be noted as seen
  * to the next process. */
 bool shutdown_saw_pod(const struct shutdown *sd, const char *uid);

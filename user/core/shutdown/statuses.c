@@ -104,13 +104,15 @@ void shutdown_judge_statuses(struct shutdown *sd)
 		judge_status(sd, pod);
 }
 
-void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_write result)
+int shutdown_note_status(struct shutdown *sd, const struct shutdown_event *event)
 {
+	const char *uid = event->status.uid;
 	struct shutdown_pod_rec *pod = uid ? shutdown_pod(sd, uid) : NULL;
+	enum shutdown_write result = event->status.result;
 
 	if (!pod || !shutdown_is_on(sd)) {
 		sd->stats.unexpected++;
-		return;
+		return 0;
 	}
 	sd->writes_ns = shutdown_counted(sd);
 	if ((unsigned int)result < SHUTDOWN_WRITE_COUNT) {
@@ -127,6 +129,7 @@ void shutdown_note_status(struct shutdown *sd, const char *uid, enum shutdown_wr
 		pod->write_failed = pod->writing;
 	pod->writing = false;
 	sd->surveyed = false;
+	return 0;
 }
 
 /* SHUTDOWN_WITHHELD_COUNT: it was written, attempted in vain, or there is none to write. */
@@ -218,7 +221,7 @@ static size_t count_populated(const struct shutdown *sd)
 	const struct shutdown_container_rec *rec;
 	size_t n = 0;
 
-	for (size_t i = 0; (rec = map_next(&sd->containers, &i));)
+	TAILQ_FOREACH(rec, &sd->containers, all)
 		n += rec->facts.populated && !rec->facts.outside;
 	return n;
 }
@@ -288,10 +291,11 @@ void shutdown_judge_taint(struct shutdown *sd)
 		shutdown_clear_taint(sd);
 }
 
-void shutdown_note_taint(struct shutdown *sd)
+int shutdown_note_taint(struct shutdown *sd, const struct shutdown_event *event)
 {
 	if (sd->taint.asked_ns)
 		sd->taint.answered = true;
 	else
 		sd->stats.unexpected++;
+	return 0;
 }

@@ -70,8 +70,9 @@ static int add(struct shutdown *sd, const struct shutdown_volume *facts)
 	return r;
 }
 
-int shutdown_note_volume(struct shutdown *sd, const struct shutdown_volume *facts)
+int shutdown_note_volume(struct shutdown *sd, const struct shutdown_event *event)
 {
+	const struct shutdown_volume *facts = &event->volume;
 	struct volume_rec *rec;
 	int r = 0;
 
@@ -90,11 +91,11 @@ int shutdown_note_volume(struct shutdown *sd, const struct shutdown_volume *fact
 	return r < 0 ? r : 1;
 }
 
-int shutdown_forget_volume(struct shutdown *sd, uint64_t id)
+int shutdown_forget_volume(struct shutdown *sd, const struct shutdown_event *event)
 {
-	struct volume_rec *rec = id ? map_remove(&sd->volumes.list, id) : NULL;
+	struct volume_rec *rec = map_remove(&sd->volumes.list, event->id);
 
-	if (!id)
+	if (!event->id)
 		return -EINVAL;
 	if (!rec)
 		return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about the one map of pods. */
+/* Claims about the one map of pods, and that of containers. */
+#include "core/model/container.h"
 #include "core/model/pod.h"
 
 #include <errno.h>
@@ -129,6 +130,90 @@ static void test_sweep(void **state)
 	podmap_done(&map);
 }
 
+/* --- containers ------------------------------------------------------------------------------ */
+
+static struct container *reach(struct containermap *map, const char *id)
+{
+	struct container *c = NULL;
+
+	assert_int_equal(
+		containermap_reach(map, &(struct container_name){CONTAINER_BY_ID, 0, id, ""}, &c),
+		0);
+	return c;
+}
+
+static void test_container_parts(void **state)
+{
+	struct containermap map = {};
+	struct container *c = reach(&map, "a");
+
+	c->n_nodes = 1;
+	c->node = PART;
+	c->meta = PART;
+	for (int part = 0; part < 3; part++) {
+		containermap_leave(&map, c);
+		assert_ptr_equal(reach(&map, "a"), c);
+		c->n_nodes *= part != 0;
+		c->node = part == 1 ? NULL : c->node;
+		c->meta = part == 2 ? NULL : c->meta;
+	}
+	containermap_leave(&map, c);
+	containermap_leave(&map, NULL);
+	assert_int_equal(map.by_name.count, 0);
+	containermap_done(&map);
+}
+
+static void test_names(void **state)
+{
+	char first[] = "a", second[] = "b";
+	const struct container_name names[] = {
+		{CONTAINER_BY_ID, 0, first, ""},       {CONTAINER_BY_ID, 1, first, ""},
+		{CONTAINER_BY_ID, 2, first, ""},       {CONTAINER_BY_UNIT, 0, first, ""},
+		{CONTAINER_BY_SPEC, 0, first, second}, {CONTAINER_BY_SPEC, 0, second, first},
+		{CONTAINER_BY_ID, 0, second, ""},
+	};
+	struct container *found[LEN(names)];
+	struct containermap map = {};
+
+	for (size_t i = 0; i < LEN(names); i++) {
+		assert_null(containermap_find(&map, names + i));
+		assert_int_equal(containermap_reach(&map, names + i, found + i), 0);
+	}
+	for (size_t i = 0; i < LEN(names); i++)
+		assert_ptr_equal(containermap_find(&map, names + i), found[i]);
+	/* The texts are its own. */
+	first[0] = 'x';
+	assert_string_equal(found[4]->name.first, "a");
+	assert_string_equal(found[4]->name.second, "b");
+	containermap_done(&map);
+}
+
+static void test_container_forged(void **state)
+{
+	char ids[CONTAINERMAP_KEYS + 1][17];
+	struct container *c[CONTAINERMAP_KEYS], *beyond = PART;
+	struct container_name last = {CONTAINER_BY_ID, 0, ids[CONTAINERMAP_KEYS], ""};
+	struct containermap map = {};
+	size_t k = 0;
+
+	for (unsigned int n = 0; k < LEN(ids); n++)
+		k += forge(n, ids[k]);
+	for (k = 0; k < LEN(c); k++) {
+		c[k] = reach(&map, ids[k]);
+		c[k]->meta = k == 1 ? NULL : PART;
+	}
+	assert_int_equal(containermap_reach(&map, &last, &beyond), -EEXIST);
+	assert_ptr_equal(beyond, PART);
+	containermap_sweep(&map);
+	assert_int_equal(map.by_name.count, LEN(c) - 1);
+	for (k = 0; k < LEN(c); k++) {
+		assert_true(k == 1 || reach(&map, ids[k]) == c[k]);
+		if (k != 1)
+			c[k]->meta = NULL;
+	}
+	containermap_done(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,7 +222,14 @@ int main(void)
 		CLAIM("uids that were made for one key are pods of their own", test_forged),
 		CLAIM("after a walk those that nothing is known of are gone, and no others",
 		      test_sweep),
+		CLAIM("a container is there as long as any subject knows something of it",
+		      test_container_parts),
+		CLAIM("id, user, place in a spec and unit are not taken for each other",
+		      test_names),
+		CLAIM("names that were made for one key are containers of their own, and those "
+		      "that nothing is known of leave the others",
+		      test_container_forged),
 	};
 
-	return cmocka_run_group_tests_name("core/model/pod", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/model/maps", tests, NULL, NULL);
 }

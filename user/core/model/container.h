@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One container or service: what each subject knows of it, found by what sources call it. It is
+ * there as long as any of them knows something; each owns its own part, allocates it, and takes it
+ * out before it calls containermap_leave().
+ */
+#ifndef CORE_MODEL_CONTAINER_H
+#define CORE_MODEL_CONTAINER_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+
+enum container_way { CONTAINER_BY_ID, CONTAINER_BY_SPEC, CONTAINER_BY_UNIT };
+
+/* What it is called, which cannot be mistaken for another thing it is called. */
+struct container_name {
+	enum container_way way;
+	uint32_t user;		    /* of an id: below whose own systemd it is; 0: root's */
+	const char *first, *second; /* id; pod's uid and name; unit. Else second is "" */
+};
+
+struct container {
+	uint64_t key; /* in the map */
+	struct container_name name;
+	/* 0, NULL: nothing. */
+	unsigned int n_nodes; /* core/cgroup/map: cgroups that have its id, also removed ones */
+	struct cgnode *node;  /* ... the one that is it */
+	struct podtab_container *meta; /* core/names/table: what the sources of metadata provide */
+};
+
+/* All zero is empty. */
+struct containermap {
+	struct map by_name;
+	unsigned int most; /* keys beside that of its name that one has ever needed */
+};
+
+/* No subject knows anything of any of them any more. */
+void containermap_done(struct containermap *map);
+
+/* NULL when nothing is known of it. */
+struct container *containermap_find(const struct containermap *map,
+				    const struct container_name *name);
+
+/* The container, made when it is not there: 0, -ENOMEM, or -EEXIST where others have all of its
+ * CONTAINERMAP_KEYS keys: somebody forged them. */
+#define CONTAINERMAP_KEYS 8
+int containermap_reach(struct containermap *map, const struct container_name *name,
+		       struct container **ret);
+
+/* Frees one of which nothing is known any more; no-op for NULL and for any other. The map must not
+ * be walked meanwhile. */
+void containermap_leave(struct containermap *map, struct container *container);
+
+/* The same for all of them, after a walk that took parts out. */
+void containermap_sweep(struct containermap *map);
+
+/* Walks all, in no particular order; start with *pos = 0. */
+static inline struct container *containermap_next(const struct containermap *map, size_t *pos)
+{
+	return map_next(&map->by_name, pos);
+}
+
+#endif
