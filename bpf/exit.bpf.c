@@ -80,17 +80,20 @@ _Static_assert(GRACED_SIG_DFL << 3 == GRACED_EXIT_UNHEARD_DFL &&
 		       GRACED_SIG_IGN << 3 == GRACED_EXIT_UNHEARD_IGN,
 	       "the same two, three bits up");
 
-/* Whether the program that init exec'd last would have heard what the one before did not. */
+/* Whether init would hear now what it did not: by a handler that it has installed since, or since
+ * the program that it exec'd last is another. */
 static __always_inline __u32 unheard_flags(const struct exiting *e, const struct graced_init *init)
 {
-	__u32 sig = init->unheard_sig;
+	__u32 sig = init->unheard_sig, flags, caught;
 
-	if (!init->exec_ns || sig < 1 || sig > 64)
+	if (sig < 1 || sig > 64)
 		return 0;
+	flags = disposition_flags(e->task, sig);
+	caught = (is_set(flags) ^ 1) * GRACED_EXIT_UNHEARD_CAUGHT;
 	/* sig_ignored(): what the leader blocks is queued, whatever is done with it. */
-	if (e->leader->blocked.sig[0] & BIT_OF(sig))
-		return 0;
-	return disposition_flags(e->task, sig) << 3;
+	if (!init->exec_ns || e->leader->blocked.sig[0] & BIT_OF(sig))
+		return caught;
+	return caught | flags << 3;
 }
 
 static __always_inline void record(const struct exiting *e, struct graced_watch *w,

@@ -120,12 +120,14 @@ enum graced_exit_flags {
 	/* It ignored (SIG_IGN) that stop signal at its end: what was pending when it began to is
 	 * gone. */
 	GRACED_EXIT_STOP_IGNORED = 1 << 6,
-	/* It exec'd, and its disposition of unheard_sig at its end is SIG_DFL or SIG_IGN. */
+	/* Its disposition of unheard_sig at its end: SIG_DFL or SIG_IGN, if it exec'd; below, a
+	 * handler. */
 	GRACED_EXIT_UNHEARD_DFL = 1 << 7,
 	GRACED_EXIT_UNHEARD_IGN = 1 << 8,
 	/* Its parent, at its end, is outside its container: it was brought in, by exec or the like.
 	 * Never of an init. */
 	GRACED_EXIT_ENTERED = 1 << 9,
+	GRACED_EXIT_UNHEARD_CAUGHT = 1 << 10,
 };
 
 /*

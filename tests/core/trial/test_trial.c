@@ -121,7 +121,7 @@ static void each_reason_makes_a_stop_bad(void **state)
 		{{STOP(GRACEFUL, SELF), ASKED, .deaf = true, .reason = UNHEARD_NO_HANDLER},
 		 0,
 		 0,
-		 "It does not stop well: it did not hear SIGTERM.",
+		 "It does not stop well: it has no handler for SIGTERM and never heard it.",
 		 TRIAL_NOT_WELL},
 		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED, .cut = 1},
 		 0,
