@@ -10,7 +10,7 @@
 void phrase_add_comm(struct buf *out, const char *comm)
 {
 	if (comm && *comm)
-		utf8_add_visible(out, comm, strlen(comm));
+		utf8_add_readable(out, comm);
 	else
 		buf_addc(out, '?');
 }

@@ -9,9 +9,7 @@
 
 void tree_add_name(struct buf *out, const struct tree_process *p)
 {
-	const char *comm = p->process.comm;
-
-	utf8_add_visible(out, comm, strlen(comm));
+	utf8_add_readable(out, p->process.comm);
 	buf_printf(out, "[%u]", p->process.ns_pid);
 }
 
