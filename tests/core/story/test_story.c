@@ -226,9 +226,11 @@ static void what_was_not_seen_is_not_claimed(void **state)
 		{{.process = APP, .outcome = OUTCOME_OOM_KILLED, .cause = CAUSE_OOM_UNKNOWN},
 		 "app[1] was killed by the OOM killer, as its runtime reports; its end was not seen."},
 		{{.process = PROC(7, 0, NULL), .outcome = OUTCOME_KILLED, .exit = EXIT(9)},
-		 "?[7] was killed; by whom was not seen."},
-		{{.process = PROC(7, 0, "\x1b[2J\n\xc3\xa9"), .outcome = OUTCOME_KILLED, .exit = EXIT(9)},
-		 "\\x1b[2J\\x0a\xc3\xa9[7] was killed; by whom was not seen."},
+		 "?[7 on the host] was killed; by whom was not seen."},
+		{{.process = PROC(7, 0, "\x1b[2J\n\xc3\xa9"),
+		  .outcome = OUTCOME_KILLED,
+		  .exit = EXIT(9)},
+		 "\\x1b[2J\\x0a\xc3\xa9[7 on the host] was killed; by whom was not seen."},
 	};
 
 	assert_rows(rows, LEN(rows));

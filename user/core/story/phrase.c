@@ -22,7 +22,7 @@ void phrase_add_process(struct buf *out, const struct record_process *p)
 		return;
 	}
 	phrase_add_comm(out, p->comm);
-	buf_printf(out, "[%u]", p->ns_pid ? p->ns_pid : p->pid);
+	buf_printf(out, p->ns_pid ? "[%u]" : "[%u on the host]", p->ns_pid ?: p->pid);
 }
 
 void phrase_add_process_then(struct buf *out, const struct record_process *p, const char *comm)

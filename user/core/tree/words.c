@@ -10,7 +10,10 @@
 void tree_add_name(struct buf *out, const struct tree_process *p)
 {
 	utf8_add_readable(out, p->process.comm);
-	buf_printf(out, "[%u]", p->process.ns_pid);
+	if (p->process.ns_pid)
+		buf_printf(out, "[%u]", p->process.ns_pid);
+	else
+		buf_printf(out, "[%u on the host]", p->process.pid);
 }
 
 static void add_signal(struct buf *out, uint32_t signal)
