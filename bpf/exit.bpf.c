@@ -80,30 +80,35 @@ _Static_assert(GRACED_SIG_DFL << 3 == GRACED_EXIT_UNHEARD_DFL &&
 		       GRACED_SIG_IGN << 3 == GRACED_EXIT_UNHEARD_IGN,
 	       "the same two, three bits up");
 
-/* Whether the program that init exec'd last would have heard what the one before did not. */
+/* Whether init would hear now what it did not: by a handler that it has installed since, or since
+ * the program that it exec'd last is another. */
 static __always_inline __u32 unheard_flags(const struct exiting *e, const struct graced_init *init)
 {
-	__u32 sig = init->unheard_sig;
+	__u32 sig = init->unheard_sig, flags, caught;
 
-	if (!init->exec_ns || sig < 1 || sig > 64)
+	if (sig < 1 || sig > 64)
 		return 0;
+	flags = disposition_flags(e->task, sig);
+	caught = (is_set(flags) ^ 1) * GRACED_EXIT_UNHEARD_CAUGHT;
 	/* sig_ignored(): what the leader blocks is queued, whatever is done with it. */
-	if (e->leader->blocked.sig[0] & BIT_OF(sig))
-		return 0;
-	return disposition_flags(e->task, sig) << 3;
+	if (!init->exec_ns || e->leader->blocked.sig[0] & BIT_OF(sig))
+		return caught;
+	return caught | flags << 3;
 }
 
-static __always_inline void record(const struct exiting *e, struct graced_watch *w,
-				   const struct place *at, __u32 status,
+static __always_inline void record(const struct exiting *e, const __u64 *ctx,
+				   struct graced_watch *w, const struct place *at, __u32 status,
 				   const struct graced_init *init)
 {
 	struct graced_ev_exit *ev = emit_begin(GRACED_EV_EXIT, sizeof(*ev), at->watch_id, w);
 	const struct proc_of of = {e->task, e->leader, e->cred, e->mm};
 	struct task_struct *t = e->task;
 	struct upid up = {};
+	__u64 task;
 
 	if (!ev)
 		return;
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[0]);
 	upid_load(t, e->signal, &up);
 	if (loads_may_fail())
 		proc_fill_of(&ev->proc, &of, true);
@@ -122,7 +127,7 @@ static __always_inline void record(const struct exiting *e, struct graced_watch 
 		ev->flags |= stop_flags(e, init) | unheard_flags(e, init);
 	if (init && awaits_child(t, init->stop_at_ns))
 		ev->flags |= GRACED_EXIT_AWAITS_CHILD;
-	ev->proc.ns_pid = up.nr;
+	ev->proc.ns_pid = init ? up.nr : ns_pid_within(task, at->watch_id, up.nr);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	ev->exec_ns = init ? init->exec_ns : 0;
@@ -222,7 +227,7 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 	else if (init || all ||
 		 (!noisy && watch_recorded(w) && may_matter(&e, i, status) &&
 		  others_take(w, &at, GRACED_EV_EXIT)))
-		record(&e, w, &at, status, init ? i : NULL);
+		record(&e, ctx, w, &at, status, init ? i : NULL);
 	if (init) {
 		i->pid = 0;
 		w->ending_pid = e.task->tgid;

@@ -74,6 +74,22 @@ __noinline __u32 init_may_be(__u64 task, __u64 watch_id)
 	return watch_id_of((__u64)parent) != watch_id && !is_stage(t) && !is_joined(t, watch_id);
 }
 
+__noinline __u32 ns_pid_within(__u64 task, __u64 watch_id, __u32 own)
+{
+	struct graced_init *init = bpf_map_lookup_elem(&inits, &watch_id);
+	struct pid *pid = task_tgid((void *)task);
+	struct upid up = {};
+	__u32 level;
+
+	if (!init || !init->pidns)
+		return own;
+	level = init->pidns >> 24;
+	if (level > BPF_CORE_READ(pid, level))
+		return 0;
+	bpf_core_read(&up, sizeof(up), &pid->numbers[level]);
+	return GRACED_PIDNS(level, BPF_CORE_READ(up.ns, ns.inum)) == init->pidns ? up.nr : 0;
+}
+
 __noinline __u32 init_is_inside(__u64 task, __u64 watch_id)
 {
 	struct graced_watch *w;

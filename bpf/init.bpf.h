@@ -118,6 +118,9 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 				     const struct place *at, __u32 rank, __u32 stage_pid,
 				     __u32 keeper_pid)
 {
+	struct pid *pid = task_tgid(t);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid up = {};
 	struct graced_init init = {
 		.start_ns = BPF_CORE_READ(t, group_leader, start_boottime),
 		.pid = BPF_CORE_READ(t, tgid),
@@ -128,6 +131,8 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 	};
 	__u64 id = at->watch_id;
 
+	upid_read(t, &up);
+	init.pidns = GRACED_PIDNS(level, BPF_CORE_READ(up.ns, ns.inum));
 	if (!life_take(id) || bpf_map_update_elem(&inits, &id, &init, BPF_ANY))
 		return;
 	init_tell(t, w, at, &init,

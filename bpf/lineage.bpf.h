@@ -201,6 +201,8 @@ __noinline int lineage_see(void)
 		see_by_reads(l, current, &l->at);
 	}
 	l->turn += l->changed;
+	l->record.signal.sender.ns_pid =
+		ns_pid_within((__u64)current, l->at.watch_id, l->record.signal.sender.ns_pid);
 	return 0;
 }
 

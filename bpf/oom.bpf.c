@@ -262,8 +262,8 @@ static __always_inline void victim_seen(struct task_struct *t, bool killed, bool
 	struct graced_proc victim;
 	struct graced_watch *w;
 	struct place at;
+	__u64 inum, leader;
 	bool elsewhere;
-	__u64 inum;
 
 	w = watch_of_read(task_cgroup_of(t, false), &at);
 	if (!watch_recorded(w))
@@ -279,6 +279,8 @@ static __always_inline void victim_seen(struct task_struct *t, bool killed, bool
 	proc_fill(&victim, t, false);
 	proc_place(&victim, &at);
 	victim.ns_pid = task_ns_pid(t, NULL, &inum, false);
+	leader = (__u64)BPF_CORE_READ(t, group_leader);
+	victim.ns_pid = ns_pid_within(leader, at.watch_id, victim.ns_pid);
 	record(w, &victim, elsewhere);
 }
 

@@ -450,6 +450,7 @@ static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 	if (a->w)
 		sigs |= (__u64)a->w->stop_sig << 32;
 	ev->flags = more_flags(task, a->info, sigs, ev->flags, a->at.watch_id);
+	ev->target.ns_pid = ns_pid_within(task, a->at.watch_id, ev->target.ns_pid);
 	ev->lineage = lineage_number();
 	ev->turn = l->turn;
 	ev->full = l->changed;

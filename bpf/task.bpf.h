@@ -122,6 +122,13 @@ static __always_inline __u32 task_ns_pid(struct task_struct *t, const struct sig
 	return up.nr;
 }
 
+/*
+ * The number of a process, a pointer, in the pid namespace of the init of that container; own, its
+ * number in its own namespace, without an init. 0: it has none. Defined once, in init.bpf.c, as
+ * watch_walk() is in maps.bpf.c.
+ */
+__u32 ns_pid_within(__u64 task, __u64 watch_id, __u32 own);
+
 static __always_inline bool task_is_ns_init(struct task_struct *t)
 {
 	struct pid *pid = task_tgid(t);

@@ -120,12 +120,14 @@ enum graced_exit_flags {
 	/* It ignored (SIG_IGN) that stop signal at its end: what was pending when it began to is
 	 * gone. */
 	GRACED_EXIT_STOP_IGNORED = 1 << 6,
-	/* It exec'd, and its disposition of unheard_sig at its end is SIG_DFL or SIG_IGN. */
+	/* Its disposition of unheard_sig at its end: SIG_DFL or SIG_IGN, if it exec'd; below, a
+	 * handler. */
 	GRACED_EXIT_UNHEARD_DFL = 1 << 7,
 	GRACED_EXIT_UNHEARD_IGN = 1 << 8,
 	/* Its parent, at its end, is outside its container: it was brought in, by exec or the like.
 	 * Never of an init. */
 	GRACED_EXIT_ENTERED = 1 << 9,
+	GRACED_EXIT_UNHEARD_CAUGHT = 1 << 10,
 };
 
 /*
@@ -190,7 +192,8 @@ struct graced_proc {
 	 */
 	__u64 watch_id;
 	__u32 pid;    /* thread group id */
-	__u32 ns_pid; /* the same in its own pid namespace */
+	__u32 ns_pid; /* the same in the pid namespace of its container's init, 0: it is not in
+		       * that; in its own where no init is known */
 	__u32 uid;    /* in the initial user namespace */
 	__u32 pad;
 	char comm[GRACED_COMM_LEN];
@@ -414,8 +417,11 @@ struct graced_init {
 	 * was queued is its own. */
 	__u64 queued_own;
 	__u32 unheard_sig; /* the last stop signal from outside that it dropped; 0: none */
-	__u32 pad;
+	__u32 pidns;	   /* its pid namespace, by GRACED_PIDNS(); 0: not known */
 };
+
+/* A pid namespace by its level, 0 for the host's, and its inode number. */
+#define GRACED_PIDNS(level, inum) ((level) << 24 | ((inum)&0xffffff))
 
 /* Inits that have exited and were not waited for, by pid. */
 struct graced_reap {

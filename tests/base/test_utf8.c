@@ -75,27 +75,31 @@ static void test_visible(void **state)
 	static const struct {
 		const char *bytes;
 		const char *shown;
+		const char *readable; /* NULL: the same */
 	} want[] = {
-		{"", ""},
-		{"nginx: worker [1]", "nginx: worker [1]"},
-		{"a\\x1b", "a\\\\x1b"},
-		{"\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07"},
-		{"two\nlines\r\t\b", "two\\x0alines\\x0d\\x09\\x08"},
-		{"del\x7f", "del\\x7f"},
+		{"", "", NULL},
+		{"nginx: worker [1]", "nginx: worker [1]", NULL},
+		{"a\\x1b", "a\\\\x1b", NULL},
+		{"\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07", NULL},
+		{"two\nlines\r\t\b", "two\\x0alines\\x0d\\x09\\x08", NULL},
+		{"del\x7f", "del\\x7f", NULL},
 		{"c1\xc2\x9b"
 		 "31m",
-		 "c1\\u009b31m"},
+		 "c1\\u009b31m", NULL},
 		{"c1 raw\x9b"
 		 "31m",
-		 "c1 raw\\x9b31m"},
+		 "c1 raw\\x9b31m", NULL},
 		{"\xe2\x80\xae"
 		 "gnp.exe",
-		 "\\u202egnp.exe"},
-		{"zero\xe2\x80\x8bwidth", "zero\\u200bwidth"},
-		{"caf\xc3\xa9", "caf\\u00e9"},
-		{"\xf0\x9f\x92\xa9", "\\U0001f4a9"},
-		{"cut\xf0\x9f\x92", "cut\\xf0\\x9f\\x92"},
-		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+		 "\\u202egnp.exe", NULL},
+		{"zero\xe2\x80\x8bwidth", "zero\\u200bwidth", NULL},
+		{"caf\xc3\xa9", "caf\\u00e9", "caf\xc3\xa9"},
+		{"\xf0\x9f\x92\xa9", "\\U0001f4a9", "\xf0\x9f\x92\xa9"},
+		{"cut\xf0\x9f\x92", "cut\\xf0\\x9f\\x92", NULL},
+		{"\xe6\x97\xa5\xe6\x9c\xac a\\", "\\u65e5\\u672c a\\\\",
+		 "\xe6\x97\xa5\xe6\x9c\xac a\\\\"},
+		{"\xef\xb8\x8f", "\\ufe0f", NULL},
+		{"\xed\xa0\x80", "\\xed\\xa0\\x80", NULL},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
@@ -103,6 +107,9 @@ static void test_visible(void **state)
 
 		utf8_add_visible(&buf, want[i].bytes, strlen(want[i].bytes));
 		assert_string_equal(buf_str(&buf), want[i].shown);
+		buf_reset(&buf);
+		utf8_add_readable(&buf, want[i].bytes);
+		assert_string_equal(buf_str(&buf), want[i].readable ?: want[i].shown);
 	}
 }
 
@@ -124,9 +131,9 @@ static void test_every_pair_of_bytes(void **state)
 
 static void test_treacherous(void **state)
 {
-	static const uint32_t yes[] = {0,      0x1b,   0x7f,   0x80,   0x9b,   0x9f,
-				       0xad,   0x61c,  0x200b, 0x200e, 0x2028, 0x202a,
-				       0x202e, 0x2066, 0x2069, 0xfeff, 0xe0001};
+	static const uint32_t yes[] = {0,      0x1b,   0x7f,   0x80,   0x9b,	0x9f,
+				       0xad,   0x61c,  0x200b, 0x200e, 0x2028,	0x202a,
+				       0x202e, 0x2066, 0x2069, 0xfeff, 0xe0001, 0xfe0f};
 	static const uint32_t no[] = {' ',    '~',    0xa0,   0xe9,   0x2010,
 				      0x2030, 0x4e2d, 0xfffd, 0x1f4a9};
 
@@ -165,7 +172,8 @@ int main(void)
 		      test_valid),
 		CLAIM("overlong, cut, surrogate and out of range forms are not UTF-8",
 		      test_invalid),
-		CLAIM("controls, directions and broken bytes are shown as escapes", test_visible),
+		CLAIM("controls, directions and broken bytes are shown as escapes, letters where they may be",
+		      test_visible),
 		CLAIM("no two bytes are shown as anything but printable ASCII",
 		      test_every_pair_of_bytes),
 		CLAIM("controls, bidi and zero width are treacherous, letters are not",

@@ -357,20 +357,27 @@ struct shell {
 	bool via, cut;
 };
 
-/* The child of the init, which runs its program. */
-static pid_t await_child(const struct box *box)
+/* The first process so many levels below the init, which runs its program. */
+static pid_t await_below(const struct box *box, int levels)
 {
 	char comm[16] = "";
 	pid_t child = 0, parent;
 
 	for (int ms = 0; ms < PATIENCE_MS && strcmp(comm, "sleep") != 0; ms++) {
 		usleep(1000);
-		child = peek_first_child(box->init_pid);
+		child = box->init_pid;
+		for (int i = 0; i < levels && child; i++)
+			child = peek_first_child(child);
 		if (!child || peek_parent(child, &parent, comm))
 			comm[0] = '\0';
 	}
 	assert_true(child > 0);
 	return child;
+}
+
+static pid_t await_child(const struct box *box)
+{
+	return await_below(box, 1);
 }
 
 static void real_shells_say_how_their_children_ended(void **state)
@@ -493,6 +500,35 @@ static void a_process_left_behind_was_not_brought_in(void **state)
 		judge_match(member(rec, child), "{'entered':false,'cut':true,'ended_by':'host'}");
 }
 
+/* It is PID 1 of its own. */
+static void a_process_of_a_namespace_below_has_the_container_s_number(void **state)
+{
+	static const char script[] =
+		"trap 'exit 0' TERM; unshare -pf sleep 1000 & echo r >&4; wait";
+	struct fixture *f = judge_need(state);
+	const struct tracer_spec spec = {.args = BOX_ARGV("--assume-grace", "2s"),
+					 .tree = &f->tree};
+	struct tracer *late;
+	const json_t *rec;
+	struct box box;
+	pid_t sleeper;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "stopper",
+				       .argv = BOX_ARGV("run", "/bin/sh", "-c", script)},
+		    &box);
+	sleeper = await_below(&box, 2);
+	assert_int_equal(peek_ns_pid(sleeper), 1);
+	assert_int_equal(tracer_start(&spec, &late), 0);
+	shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
+	rec = end(f, &box);
+	judge_match(rec, "{'outcome':'graceful','process':{'ns_pid':1},'cut':2}");
+	judge_match(member(rec, sleeper), "{'ns_pid':3,'cut':true}");
+	judge_match(member(tracer_await_stop(late, &box), sleeper), "{'ns_pid':3,'cut':true}");
+	assert_int_equal(tracer_stop(late), 0);
+	tracer_free(late);
+}
+
 /* --- storms ------------------------------------------------------------------------------------- */
 
 #define NEIGHBOURS 20
@@ -564,6 +600,8 @@ int main(void)
 		      real_shells_say_how_their_children_ended),
 		CLAIM("a process that is left behind was not brought in",
 		      a_process_left_behind_was_not_brought_in),
+		CLAIM("a process of a pid namespace below has its number of the container's",
+		      a_process_of_a_namespace_below_has_the_container_s_number),
 		CLAIM("a storm in a container that is being stopped takes nothing from others",
 		      a_storm_in_a_stop_takes_nothing_from_others),
 	};

@@ -89,11 +89,12 @@ static const char *below_of(const struct box *box)
 {
 	static char dir[HIER_PATH_MAX + 32];
 
-	snprintf(dir, sizeof(dir), "%s/below", box->dir);
+	snprintf(dir, sizeof(dir), "%s/below", box->kill_dir);
 	return dir;
 }
 
-/* Init alone, in a cgroup below the container's, as of a systemd there. */
+/* Init alone, in a cgroup below the container's, as of a systemd there: where the containers are in
+ * a hierarchy v1, too. */
 static void freeze_below(struct fixture *f, const struct box *box)
 {
 	const char *dir = below_of(box);
@@ -106,7 +107,7 @@ static void freeze_below(struct fixture *f, const struct box *box)
 static void thaw_below(struct fixture *f, const struct box *box)
 {
 	cg_write(below_of(box), "cgroup.freeze", "0");
-	cg_enter(box->dir, box->init_pid);
+	cg_enter(box->kill_dir, box->init_pid);
 	rmdir(below_of(box));
 }
 
@@ -224,7 +225,7 @@ static bool can_be_had(const struct fixture *f, const struct row *row)
 	if (row->hold == limit_cpu)
 		return has(f, "cpu");
 	if (row->hold == freeze_below)
-		return f->tree.hier.unified;
+		return f->tree.hier.unified || f->tree.twin_root[0];
 	if (row->hold == freeze_twin)
 		return !f->tree.hier.unified && f->tree.twin_root[0];
 	return row->hold != freeze_it || f->tree.hier.unified || v1freezer_is_here(&f->tree.hier);
@@ -269,8 +270,10 @@ static void start(struct fixture *f, const struct row *row, struct box *ret)
 	}
 	print_message("%s: %s\n", row->manner, row->what);
 	judge_start(f,
-		    &(struct box_spec){
-			    .prog = "waiter", .argv = argv, .twin = row->hold == freeze_twin},
+		    &(struct box_spec){.prog = "waiter",
+				       .argv = argv,
+				       .twin = row->hold == freeze_twin ||
+					       row->hold == freeze_below},
 		    ret);
 	judge_send(f, SEND_RUNTIME, ret, SIGTERM, &sent);
 	if (row->hold)

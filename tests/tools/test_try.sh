@@ -284,6 +284,19 @@ kills=$(for f in "$tmp"/*; do [[ ${f##*/} =~ ^[0-9a-f]{64}$ ]] && echo "$f"; don
 tried --watch late
 ((rc == 0)) && grep -q '^late: It stops well' "$out" && (($(lines "$tmp/asked") == 3))
 claim "a container that somebody else stops is watched" $?
+
+# A process that it made, before its stop or in it, and one that came in from outside.
+mkdir "$elsewhere"
+move="sleep 600 & echo \$! >$elsewhere/cgroup.procs"
+container moved "$move; $hears"
+container moves "trap '$move; sleep 1; exit 0' TERM; while :; do sleep 0.02; done"
+container entered "$hears"
+nsenter -p -t "$pid" sleep 600 &
+disown
+tried -o json moved moves entered
+((rc == 3)) && (($(grep -cE '"name":"(moved","verdict":"unknown","reasons":\["not-seen"\]|moves","verdict":"unknown","reasons":\["not-seen"\]|entered","verdict":"well")' "$out") == 3))
+claim "of a container, too, where a process that it made is in another cgroup" $?
+await_none cat "$elsewhere/cgroup.procs" && rmdir "$elsewhere"
 for dir in "$top"/*/; do await_none cat "$dir/cgroup.procs" && rmdir "$dir"; done
 rmdir "$top"
 

@@ -83,9 +83,11 @@ bool utf8_is_treacherous(uint32_t code)
 	static const struct {
 		uint32_t first, last;
 	} ranges[] = {
-		{0x00, 0x1f},	  {0x7f, 0x9f},	    {0xad, 0xad},	{0x61c, 0x61c},
-		{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},	{0x2060, 0x206f},
-		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+		{0x00, 0x1f},	    {0x7f, 0x9f},	{0xad, 0xad},	    {0x34f, 0x34f},
+		{0x61c, 0x61c},	    {0x115f, 0x1160},	{0x17b4, 0x17b5},   {0x180b, 0x180f},
+		{0x200b, 0x200f},   {0x2028, 0x202e},	{0x2060, 0x206f},   {0x3164, 0x3164},
+		{0xfe00, 0xfe0f},   {0xfeff, 0xfeff},	{0xffa0, 0xffa0},   {0xfff0, 0xfffb},
+		{0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 	};
 
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
@@ -104,7 +106,7 @@ static void add_hex(struct buf *buf, char letter, uint32_t value, unsigned int d
 	buf_add(buf, text, 2 + digits);
 }
 
-void utf8_add_visible(struct buf *buf, const char *bytes, size_t size)
+static void add_shown(struct buf *buf, const char *bytes, size_t size, bool ascii)
 {
 	while (size > 0) {
 		size_t plain = utf8_plain(bytes, size), len;
@@ -122,8 +124,8 @@ void utf8_add_visible(struct buf *buf, const char *bytes, size_t size)
 			buf_add(buf, "\\\\", 2);
 		else if (code < 0x20 || code == 0x7f)
 			add_hex(buf, 'x', code, 2);
-		else if (code < 0x7f)
-			buf_addc(buf, (char)code);
+		else if (code < 0x7f || (!ascii && !utf8_is_treacherous(code)))
+			buf_add(buf, bytes, len);
 		else if (code <= 0xffff)
 			add_hex(buf, 'u', code, 4);
 		else
@@ -132,4 +134,23 @@ void utf8_add_visible(struct buf *buf, const char *bytes, size_t size)
 		bytes += len;
 		size -= len;
 	}
+}
+
+void utf8_add_visible(struct buf *buf, const char *bytes, size_t size)
+{
+	add_shown(buf, bytes, size, true);
+}
+
+void utf8_add_readable(struct buf *buf, const char *text)
+{
+	add_shown(buf, text, strlen(text), false);
+}
+
+size_t utf8_columns(const char *text, size_t size)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < size; i++)
+		columns += !is_tail(text[i]);
+	return columns;
 }

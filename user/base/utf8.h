@@ -47,5 +47,9 @@ bool utf8_is_treacherous(uint32_t code);
  * bytes: everything else as \x1b (a byte: a control, DEL, or not UTF-8), \u202e or \U0001f4a9 (a
  * character), and a backslash as two. */
 void utf8_add_visible(struct buf *buf, const char *bytes, size_t size);
+/* The same for a sentence: characters that are not treacherous are added as they are. */
+void utf8_add_readable(struct buf *buf, const char *text);
+/* How many characters a text has, each of which takes about a column. */
+size_t utf8_columns(const char *text, size_t size);
 
 #endif

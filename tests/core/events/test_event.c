@@ -288,9 +288,10 @@ static void test_deaf(void **state)
 	assert_true(event_of_record(&r, "node-1", &e));
 	assert_string_equal(e.reason, "ContainerDeaf");
 	assert_string_equal(e.cause, "no-handler");
-	assert_string_equal(e.note,
-			    "kill[812] (the runtime) sent SIGTERM to node\\x1b[31m[7], which "
-			    "has no handler for SIGTERM and never heard it.");
+	assert_string_equal(
+		e.note,
+		"kill[812] (the runtime) sent SIGTERM to node\\x1b[31m[7 on the host], which "
+		"has no handler for SIGTERM and never heard it.");
 	r.signal.reason = UNHEARD_SHELL;
 	assert_true(event_of_record(&r, "node-1", &e));
 	assert_non_null(strstr(e.note, "is a shell that never heard SIGTERM and passes"));

@@ -324,21 +324,31 @@ static void test_left_pending(void **state)
 	}
 }
 
-/* A request that was dropped, and what a look finds at a time of seconds. */
+/* A request that was dropped, and what a look finds at a time of seconds, or its end. */
 static void test_before_handler(void **state)
 {
 	static const struct {
 		uint64_t look_s, caught;
 		uint32_t pid;
 		bool heard, later;
+		uint32_t unheard_sig, exit_flags;
 	} rows[] = {
-		{7, 1ULL << 14, 0, false, true},  {5, 1ULL << 14, 0, false, true},
-		{4, 1ULL << 14, 0, false, false}, {7, 1ULL << 1, 0, false, false},
-		{7, 1ULL << 14, 9, false, false}, {7, 1ULL << 14, 0, true, false},
+		{7, 1ULL << 14, .later = true},
+		{5, 1ULL << 14, .later = true},
+		{4, 1ULL << 14, .later = false},
+		{7, 1ULL << 1, .later = false},
+		{7, 1ULL << 14, .pid = 9},
+		{7, 1ULL << 14, .heard = true},
+		{.unheard_sig = 15, .exit_flags = GRACED_EXIT_UNHEARD_CAUGHT, .later = true},
+		{.unheard_sig = 2, .exit_flags = GRACED_EXIT_UNHEARD_CAUGHT},
+		{.unheard_sig = 15},
+		{.unheard_sig = 15, .exit_flags = GRACED_EXIT_UNHEARD_CAUGHT, .heard = true},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		const struct obs_exit exit = {.status = 9};
+		const struct obs_exit exit = {.status = 9,
+					      .unheard_sig = rows[i].unheard_sig,
+					      .flags = rows[i].exit_flags};
 		struct obs_look look = {
 			.begin_ns = SEC(rows[i].look_s), .proc = P_A1, .caught = rows[i].caught};
 		struct bench b;
@@ -355,6 +365,8 @@ static void test_before_handler(void **state)
 		assert_int_equal(stop_unheard(b.stop), rows[i].later   ? UNHEARD_BEFORE_HANDLER
 						       : rows[i].heard ? UNHEARD_NONE
 								       : UNHEARD_NO_HANDLER);
+		assert_int_equal(stop_signal_reason(b.stop, &b.stop->request),
+				 stop_unheard(b.stop));
 		assert_int_equal(stop_is_deaf(b.stop), !rows[i].heard && !rows[i].later);
 		bench_close(&b);
 	}

@@ -321,6 +321,37 @@ static void a_stop_of_one_that_is_held_up_says_to_continue_it(void **state)
 	}
 }
 
+static void a_handler_that_the_look_finds_came_after_the_signal(void **state)
+{
+	const struct record record = {
+		.type = RECORD_STOP,
+		.at_ns = ASKED_NS + S,
+		.stop = {.process = APP,
+			 .reason = UNHEARD_NO_HANDLER,
+			 .stop_signal = SENT(SIGTERM, 0),
+			 .requests = {{.number = SIGTERM,
+				       .at_ns = ASKED_NS,
+				       .reason = UNHEARD_NO_HANDLER}}},
+	};
+	struct bench b;
+
+	open_bench(&b, AUDIT_HEARS, AUDIT_HANDLER);
+	b.look.process = record.stop.process;
+	for (int caught = 0; caught < 2; caught++) {
+		struct story story;
+
+		b.look.audit.reason = caught ? AUDIT_HANDLER : AUDIT_SHIELD;
+		story_of_stopping(&story, &record, &b.look);
+		assert_non_null(strstr(buf_str(&story.sentence),
+				       caught ? "before it had installed its handler"
+					      : "has no handler for SIGTERM"));
+		assert_non_null(strstr(buf_str(&story.lines[0].text),
+				       caught ? "it had not installed its handler yet"
+					      : "it has no handler"));
+		story_done(&story);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +367,8 @@ int main(void)
 		CLAIM("a stop of one that was frozen or stopped says so, and to continue it, until it "
 		      "takes the signal",
 		      a_stop_of_one_that_is_held_up_says_to_continue_it),
+		CLAIM("a handler that the look finds came after the signal",
+		      a_handler_that_the_look_finds_came_after_the_signal),
 		CLAIM("a stop that goes on names who is left",
 		      a_stop_that_goes_on_names_who_is_left),
 	};

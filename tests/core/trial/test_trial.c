@@ -71,9 +71,9 @@ static void a_process_that_crashes_makes_a_stop_bad(void **state)
 		const char *want;
 	} rows[] = {
 		{11, ENDED_KERNEL, 9, false,
-		 "It does not stop well: app[2], one of its processes, crashed."},
+		 "It does not stop well: app[2 on the host], one of its processes, crashed."},
 		{6, ENDED_ITSELF, 9, false,
-		 "It does not stop well: app[2], one of its processes, crashed."},
+		 "It does not stop well: app[2 on the host], one of its processes, crashed."},
 		{11, ENDED_CONTAINER, 9, false, "It stops well."},
 		{15, ENDED_ITSELF, 9, false, "It stops well."},
 		{11, ENDED_KERNEL, 4, false, "It stops well."},
@@ -121,7 +121,7 @@ static void each_reason_makes_a_stop_bad(void **state)
 		{{STOP(GRACEFUL, SELF), ASKED, .deaf = true, .reason = UNHEARD_NO_HANDLER},
 		 0,
 		 0,
-		 "It does not stop well: it did not hear SIGTERM.",
+		 "It does not stop well: it has no handler for SIGTERM and never heard it.",
 		 TRIAL_NOT_WELL},
 		{{STOP(GRACEFUL, STOP_SIGNAL), ASKED, .cut = 1},
 		 0,

@@ -142,7 +142,8 @@ static const struct record_request two_requests[] = {
 	 .reason = UNHEARD_NO_HANDLER,
 	 .target_comm = "sh",
 	 .sender = SENDER_HOST,
-	 .process = {.pid = 77, .comm = "kill"}},
+	 .process = {.pid = 77, .comm = "kill"},
+	 .inside = true},
 	{.number = 15,
 	 .at_ns = 1000,
 	 .taken_ns = 1200,
@@ -156,12 +157,14 @@ static const struct record_request two_requests[] = {
 	"\"result\":\"delivered\",\"at_boot_ns\":900,"                  \
 	"\"taken_boot_ns\":null,\"dropped_boot_ns\":950,"               \
 	"\"reason\":\"no-handler\",\"target_comm\":\"sh\","             \
-	"\"sender\":{\"pid\":77,\"comm\":\"kill\",\"kind\":\"host\"}}," \
+	"\"sender\":{\"pid\":77,\"comm\":\"kill\",\"kind\":\"host\","   \
+	"\"inside\":true}},"                                            \
 	"{\"number\":15,\"name\":\"SIGTERM\",\"result\":\"delivered\"," \
 	"\"at_boot_ns\":1000,\"taken_boot_ns\":1200,"                   \
 	"\"dropped_boot_ns\":null,\"reason\":null,"                     \
 	"\"target_comm\":\"nginx\",\"sender\":{\"pid\":812,"            \
-	"\"comm\":\"runc\",\"kind\":\"runtime\"}}],\"requests_total\":7"
+	"\"comm\":\"runc\",\"kind\":\"runtime\",\"inside\":false}}],"   \
+	"\"requests_total\":7"
 
 static void test_stop(void **state)
 {

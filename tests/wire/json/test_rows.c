@@ -32,8 +32,9 @@ static const char *const unwritten[] = {
 	/* Processes that are no init of a stop. */
 	".sender.process.ns_pid",
 	".sender.process.start_ns",
-	"record_request.process.ns_pid",
-	"record_request.process.start_ns",
+	"record_request..asked.process.ns_pid",
+	"record_request...process.ns_pid",
+	"record_request...process.start_ns",
 	".held_by.process.ns_pid",
 	".held_by.process.start_ns",
 	".held_by.parent.ns_pid",

@@ -177,7 +177,7 @@ static const struct member MEMBERS[] = {
 	MEMBER(graced_init, keeper_pid),
 	MEMBER(graced_init, queued_own),
 	MEMBER(graced_init, unheard_sig),
-	MEMBER(graced_init, pad),
+	MEMBER(graced_init, pidns),
 	MEMBER(graced_reap, watch_id),
 	MEMBER(graced_reap, start_ns),
 	MEMBER(graced_stat, emitted),

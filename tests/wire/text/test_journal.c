@@ -64,7 +64,7 @@ static void stop_entry(void **state)
 		"MESSAGE_ID=627e28794e944e4bbce2264a6a87d251",
 		"PRIORITY=4",
 		"SYSLOG_IDENTIFIER=graced",
-		"MESSAGE=shop/web-0/nginx: killed, grace-expired: sleep[42] has no handler for "
+		"MESSAGE=shop/web-0/nginx: killed, grace-expired: sleep[42 on the host] has no handler for "
 		"SIGTERM and never heard it; runc[7] (the runtime) killed it 30.0s later.",
 		"GRACED_TYPE=stop",
 		"GRACED_REASON=no-handler",
@@ -136,10 +136,11 @@ static void unknown_senders(void **state)
 	record.stop.stop_signal.sender.kind = SENDER_UNPLACED;
 	record.stop.kill_signal.sender = (struct record_sender){.kind = SENDER_UNKNOWN};
 	assert_int_equal(write_entry(&entry, &record), 0);
-	assert_true(has(&entry,
-			"MESSAGE=shop/web-0/nginx: killed, grace-expired: sleep[42] has no "
-			"handler for SIGTERM and never heard it; an unknown sender killed it "
-			"30.0s later."));
+	assert_true(
+		has(&entry,
+		    "MESSAGE=shop/web-0/nginx: killed, grace-expired: sleep[42 on the host] has no "
+		    "handler for SIGTERM and never heard it; an unknown sender killed it "
+		    "30.0s later."));
 	assert_true(has(&entry, "GRACED_STOP_SENDER=runc"));
 	assert_null(strstr(buf_str(&entry), "GRACED_STOP_SENDER_KIND"));
 	assert_null(strstr(buf_str(&entry), "GRACED_KILL_SENDER"));

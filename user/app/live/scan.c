@@ -3,9 +3,12 @@
 #include "app/live/scan.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app/log/log.h"
 #include "app/log/say.h"
@@ -176,6 +179,23 @@ static bool is_late(const struct scan *scan, uint64_t id, const struct graced_pr
 	       proc->pid == w.early_pid || w.early_pid == GRACED_EARLY_SEVERAL;
 }
 
+static struct graced_init entry_of(const struct procfs_proc *init, uint32_t rank)
+{
+	struct graced_init entry = {
+		.start_ns = init->proc.start_ns,
+		.pid = init->proc.pid,
+		.rank = rank,
+		.keeper_pid = procfs_keeper(init),
+	};
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/pid", entry.pid);
+	if (stat(path, &st) == 0)
+		entry.pidns = GRACED_PIDNS(init->ns_depth - 1, (uint32_t)st.st_ino);
+	return entry;
+}
+
 static void feed_init(struct scan *scan, uint64_t id, const struct graced_proc *proc,
 		      const struct graced_init *entry, uint32_t rank, bool late)
 {
@@ -219,12 +239,7 @@ static void find_init(struct scan *scan, uint64_t id, const char *path, uint32_t
 	init = procfs_choose_init(members.list, members.n, &rank);
 	if (!init || rank < least || !is_member(scan, path, &init->proc))
 		goto out;
-	entry = (struct graced_init){
-		.start_ns = init->proc.start_ns,
-		.pid = init->proc.pid,
-		.rank = map_rank(rank),
-		.keeper_pid = procfs_keeper(init),
-	};
+	entry = entry_of(init, map_rank(rank));
 	if (kern_init_add(scan->kern, id, &entry) >= 0 && is_alive(scan, id, &init->proc))
 		feed_init(scan, id, &init->proc, &entry, rank, is_late(scan, id, &init->proc));
 out:
@@ -242,7 +257,7 @@ static const struct procfs_proc *member(const struct members *members, uint32_t 
 
 void scan_set_init(struct scan *scan, uint64_t id, uint32_t pid)
 {
-	struct graced_init entry = {.rank = GRACED_INIT_PID1};
+	struct graced_init entry;
 	struct members members = {};
 	const struct procfs_proc *init;
 	char path[PATH_MAX];
@@ -253,9 +268,7 @@ void scan_set_init(struct scan *scan, uint64_t id, uint32_t pid)
 	cgfs_pids(scan->cgfs, path, take_member, &members);
 	init = member(&members, pid);
 	if (init) {
-		entry.start_ns = init->proc.start_ns;
-		entry.pid = pid;
-		entry.keeper_pid = procfs_keeper(init);
+		entry = entry_of(init, GRACED_INIT_PID1);
 		if (kern_init_set(scan->kern, id, &entry) >= 0 && is_alive(scan, id, &init->proc))
 			feed_init(scan, id, &init->proc, &entry, GRACED_INIT_PID1,
 				  is_late(scan, id, &init->proc));
@@ -296,12 +309,7 @@ static bool feed_chosen(struct scan *scan, uint64_t id, struct members *members)
 	/* The kernel half reports it when it execs. */
 	if (!init || init->unexecd)
 		return false;
-	entry = (struct graced_init){
-		.start_ns = init->proc.start_ns,
-		.pid = init->proc.pid,
-		.rank = map_rank(rank),
-		.keeper_pid = procfs_keeper(init),
-	};
+	entry = entry_of(init, map_rank(rank));
 	r = kern_init_add(scan->kern, id, &entry);
 	if (r == -EEXIST)
 		return feed_known(scan, id);

@@ -74,6 +74,8 @@ static void read_process(const struct audit_tree_of *of, struct tree_process *p,
 
 	seen->proc = *find(of, p->process.pid);
 	fresh = process_of(&seen->proc);
+	if (seen->proc.ns_depth != of->init->ns_depth)
+		fresh.process.ns_pid = procfs_ns_pid(pid, of->init->ns_depth);
 	fresh.parent = p->parent;
 	fresh.depth = p->depth;
 	fresh.program.args_len = procfs_args(pid, seen->args, sizeof(seen->args));
@@ -101,7 +103,7 @@ static int look(void *userdata, const struct tree_process *p, uint32_t signal, s
 	pid_t pid = (pid_t)p->process.pid;
 	struct audit_facts facts = {
 		.signal = signal,
-		.shielded = p->process.ns_pid == 1,
+		.shielded = find(of, p->process.pid)->proc.ns_pid == 1,
 		.frozen = of->facts->frozen,
 	};
 	int r = 0;

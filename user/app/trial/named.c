@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,13 +21,18 @@
 #include "base/cleanup.h"
 #include "base/signame.h"
 #include "base/time.h"
+#include "io/files/fd.h"
 #include "io/proc/clock.h"
+#include "io/proc/proc.h"
 
 /* How long names are awaited, and how often they are looked for. */
-#define NAMES_NS  (5 * NS_PER_S)
-#define LOOK_NS	  (NS_PER_S / 2)
+#define NAMES_NS     (5 * NS_PER_S)
+#define LOOK_NS	     (NS_PER_S / 2)
+/* How often processes of them are looked for elsewhere, if that takes a tenth of the time at most. */
+#define ELSEWHERE_NS (NS_PER_S / 10)
+#define LIST_MAX     (1u << 20)
 /* How long the record may take once the runtime has said that it has stopped. */
-#define RECORD_US (30 * 1000000)
+#define RECORD_US    (30 * 1000000)
 
 #define DOCKER_USAGE 125 /* the exit status of docker, which does not know an option */
 
@@ -43,6 +49,8 @@ struct target {
 	enum cgpath_runtime runtime;
 	uint32_t user; /* who runs its engine; 0: root */
 	bool in_pod;
+	char cgroup[2 * PATH_MAX]; /* from /; "": not known */
+	bool elsewhere;		   /* a process of it is in another cgroup */
 
 	sd_event_source *child, *late;
 	bool found, done;
@@ -55,6 +63,8 @@ struct run {
 	struct target *targets;
 	size_t n, left;
 	uint64_t until_ns, next_ns; /* CLOCK_BOOTTIME; 0: names are not looked for */
+	struct hierarchy hierarchy;
+	sd_event_source *elsewhere; /* when it is time to look there */
 	enum trial_verdict worst;
 };
 
@@ -114,10 +124,90 @@ static void on_record(void *userdata, const struct record *record)
 		if (!is_of(t, &record->stop))
 			continue;
 		c.facts = (struct trial_facts){.stop = &record->stop,
-					       .within_ns = run->options->within_ns};
+					       .within_ns = run->options->within_ns,
+					       .elsewhere = t->elsewhere};
 		c.trial = trial_judge(&c.facts);
 		end(t, &c);
 	}
+}
+
+/* --- its processes elsewhere -------------------------------------------------------------------- */
+
+static bool is_elsewhere(const struct target *t, pid_t pid)
+{
+	const struct hierarchy *h = &t->run->hierarchy;
+	char cgroup[PATH_MAX];
+
+	return procfs_cgroup_of(pid, h->unified ? NULL : h->name, cgroup, sizeof(cgroup)) >= 0 &&
+	       !strstr(cgroup, t->key) && !procfs_ends(pid);
+}
+
+typedef bool (*pid_fn)(const struct target *t, pid_t pid);
+
+/* Whether that holds of a process of a text, as cgroup.procs and /proc/PID/task/TID/children are. */
+static bool any_in(const struct target *t, const char *dir, const char *file, pid_fn holds)
+{
+	_cleanup_(cleanup_free) char *text = NULL;
+	char path[PATH_MAX], *at, *end;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, file) >= sizeof(path) ||
+	    fd_read_all(AT_FDCWD, path, LIST_MAX, &text) < 0)
+		return false;
+	for (at = text;; at = end) {
+		pid_t pid = (pid_t)strtol(at, &end, 10);
+
+		if (end == at || holds(t, pid))
+			return end != at;
+	}
+}
+
+/* A thread's children are those that it made, or that it adopted for the process. */
+static bool has_child_elsewhere(const struct target *t, pid_t pid)
+{
+	_cleanup_(cleanup_closedir) DIR *tasks = NULL;
+	const struct dirent *entry;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s", pid, entry->d_name);
+		if (any_in(t, path, "children", is_elsewhere))
+			return true;
+	}
+	return false;
+}
+
+/* What came in from outside, as by nsenter(1), is no child of what is in its cgroup. */
+static bool has_elsewhere(struct target *t)
+{
+	char *const dirs[] = {t->cgroup, NULL};
+	FTS *walk = fts_open(dirs, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	const FTSENT *entry;
+	bool ret = false;
+
+	while (walk && !ret && (entry = fts_read(walk)))
+		ret = entry->fts_info == FTS_D &&
+		      any_in(t, entry->fts_path, "cgroup.procs", has_child_elsewhere);
+	if (walk)
+		fts_close(walk);
+	return ret;
+}
+
+static int on_elsewhere(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct run *run = userdata;
+	uint64_t begin_ns = clock_boot_ns(), took_ns;
+
+	for (size_t i = 0; i < run->n; i++) {
+		struct target *t = run->targets + i;
+
+		if (t->found && !t->done && !t->elsewhere)
+			t->elsewhere = has_elsewhere(t);
+	}
+	took_ns = clock_boot_ns() - begin_ns;
+	sd_event_source_set_time_relative(source, (ELSEWHERE_NS + took_ns * 9) / 1000);
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
 /* --- stopping one ------------------------------------------------------------------------------ */
@@ -287,6 +377,8 @@ static void take(struct target *t, const struct engine_running *r)
 	if (!key || (!exact && t->exact))
 		return;
 	snprintf(t->key, sizeof(t->key), "%s", key);
+	snprintf(t->cgroup, sizeof(t->cgroup), "%s%s",
+		 r->container.cgroup ? t->run->hierarchy.mount : "", r->container.cgroup ?: "");
 	t->kind = r->container.kind;
 	t->runtime = r->container.runtime;
 	t->user = r->container.user;
@@ -326,6 +418,7 @@ static void settle(struct target *t, bool last)
 		return;
 	}
 	t->found = true;
+	t->elsewhere = has_elsewhere(t);
 	if (t->run->options->watch)
 		say_as("try", "waiting until somebody stops %s", t->name);
 	else
@@ -370,13 +463,17 @@ static int on_open(void *userdata, struct monitor *m)
 	run->monitor = m;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	return -sigprocmask(SIG_BLOCK, &child, NULL);
+	if (sigprocmask(SIG_BLOCK, &child, NULL) < 0)
+		return -errno;
+	return sd_event_add_time_relative(monitor_event(m), &run->elsewhere, CLOCK_MONOTONIC,
+					  ELSEWHERE_NS / 1000, 1000, on_elsewhere, run);
 }
 
 static void on_close(void *userdata)
 {
 	struct run *run = userdata;
 
+	sd_event_source_disable_unref(run->elsewhere);
 	for (size_t i = 0; i < run->n; i++) {
 		sd_event_source_disable_unref(run->targets[i].child);
 		sd_event_source_disable_unref(run->targets[i].late);
@@ -427,6 +524,7 @@ int trial_named(struct options *options, char **names, struct trial_report *repo
 
 	while (names[run.left])
 		run.left++;
+	hierarchy_detect_part(options->hierarchy, &run.hierarchy);
 	run.targets = calloc(run.left, sizeof(*run.targets));
 	if (!run.targets)
 		return TRIAL_IN_VAIN;

@@ -168,7 +168,7 @@ int stops_on_looked(struct stops *stops, const struct obs *obs)
 
 /* --- in a record ------------------------------------------------------------------------------- */
 
-static struct record_asked fill_asked(const struct stop_signal *s)
+struct record_asked stops_asked(const struct stop_signal *s)
 {
 	if (!s || !s->seen)
 		return (struct record_asked){};
@@ -178,6 +178,8 @@ static struct record_asked fill_asked(const struct stop_signal *s)
 		.at_ns = s->at_ns,
 		.sender = s->sender.kind,
 		.process = subject_process(&s->sender.proc),
+		.inside = s->sender.relation == RELATION_SAME_CONTAINER ||
+			  s->sender.relation == RELATION_SELF,
 	};
 }
 
@@ -245,8 +247,8 @@ static struct record_member member_of(const struct stop *stop, const struct proc
 		.exe = *p->proc.exe ? p->proc.exe : NULL,
 		.parent_pid = p->parent_pid,
 		.disposition = p->asked.seen ? disposition_of(&p->asked) : p->disposition,
-		.asked = fill_asked(&p->asked),
-		.fatal = fill_asked(process_fatal(p)),
+		.asked = stops_asked(&p->asked),
+		.fatal = stops_asked(process_fatal(p)),
 		.exit = {.known = p->end_ns, .status = p->status, .at_ns = p->end_ns},
 		.by = ended_by(stop, p),
 		.entered = process_is_entered(stop, p),
@@ -281,8 +283,8 @@ static struct record_member first_member(const struct stop *stop)
 		.process = subject_process(&stop->init),
 		.exe = *stop->init.exe ? stop->init.exe : NULL,
 		.disposition = disposition_of(&stop->request),
-		.asked = fill_asked(&stop->request),
-		.fatal = fill_asked(killed ? &stop->kill : NULL),
+		.asked = stops_asked(&stop->request),
+		.fatal = stops_asked(killed ? &stop->kill : NULL),
 		.exit = {.known = stop->exit_seen, .status = stop->status, .at_ns = stop->exit_ns},
 		.by = init_ended_by(stop),
 	};

@@ -53,20 +53,15 @@ static void fill_sigref(const struct stops *stops, struct record_sigref *ret,
 }
 
 /* What became of a request, when it was queued and when it was taken. */
-static void fill_request(struct record_request *ret, const struct stop_signal *s)
+static void fill_request(struct record_request *ret, const struct stop *stop,
+			 const struct stop_signal *s)
 {
-	bool unheard = stop_signal_unheard(s);
-
 	*ret = (struct record_request){
-		.number = s->number,
-		.result = s->result,
-		.at_ns = s->at_ns,
+		.asked = stops_asked(s),
 		.taken_ns = s->taken_ns,
 		.dropped_ns = s->dropped_ns,
-		.reason = unheard_by(s->number, unheard ? 1 : s->result, s->flags, s->shell),
+		.reason = stop_signal_reason(stop, s),
 		.target_comm = s->target_comm,
-		.sender = s->sender.kind,
-		.process = subject_process(&s->sender.proc),
 	};
 }
 
@@ -76,7 +71,7 @@ static void fill_requests(struct record_stop *r, const struct stop *stop)
 	size_t n = stop_requests(stop, list, &r->n_requests);
 
 	for (size_t i = 0; i < n; i++)
-		fill_request(r->requests + i, list[i]);
+		fill_request(r->requests + i, stop, list[i]);
 	r->inferred = stop->request.inferred;
 }
 

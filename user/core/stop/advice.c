@@ -231,7 +231,7 @@ static void add_process(struct buf *out, bool known, const struct record_process
 		return;
 	}
 	if (p->comm)
-		utf8_add_visible(out, p->comm, strlen(p->comm));
+		utf8_add_readable(out, p->comm);
 	if (inside)
 		buf_printf(out, "[%u]", p->ns_pid);
 	else

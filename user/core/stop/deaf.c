@@ -65,23 +65,40 @@ void stop_looked_at(struct stop *stop, const struct obs_look *look)
 		stop->hearing |= STOP_CATCHES_LATER;
 }
 
+/* Init had a handler for it later: at a look, at its end, or when it heard another one. */
+static bool is_caught_later(const struct stop *stop, const struct stop_signal *s)
+{
+	const struct stop_signal *request = &stop->request;
+
+	return stop->hearing & STOP_CATCHES_LATER ||
+	       (request->at_ns > s->at_ns && !stop_signal_unheard(request) &&
+		!(request->flags & (GRACED_SIG_DFL | GRACED_SIG_IGN)));
+}
+
+enum unheard stop_signal_reason(const struct stop *stop, const struct stop_signal *s)
+{
+	bool dropped = stop_signal_unheard(s);
+	enum unheard ret =
+		unheard_by(s->number, dropped ? RESULT_IGNORED : s->result, s->flags, s->shell);
+
+	/* What is known of later is so of the request's number. */
+	if (!dropped || !ret || s->number != stop->request.number)
+		return ret;
+	if (s->at_ns < stop->exec_ns)
+		return before_exec(stop, ret);
+	return is_caught_later(stop, s) ? UNHEARD_BEFORE_HANDLER : ret;
+}
+
 enum unheard stop_unheard(const struct stop *stop)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
 			       1u << GAP_DAEMON_DOWN | 1u << GAP_INIT_UNSEEN;
 	const struct stop_signal *request = &stop->request;
-	enum unheard by_signal;
 
 	if (!request->seen)
 		return UNHEARD_NONE;
-	if (stop_signal_unheard(request)) {
-		by_signal = unheard_by(request->number, RESULT_IGNORED, request->flags,
-				       stop->hearing & STOP_SHELL);
-		if (by_signal && is_before_exec(stop))
-			return before_exec(stop, by_signal);
-		return by_signal && stop->hearing & STOP_CATCHES_LATER ? UNHEARD_BEFORE_HANDLER
-								       : by_signal;
-	}
+	if (stop_signal_unheard(request))
+		return stop_signal_reason(stop, request);
 	/* The rest follows from signals that were not seen, too. */
 	if (!stop->exit_seen || stop_gaps(stop) & holes)
 		return UNHEARD_NONE;

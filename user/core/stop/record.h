@@ -119,6 +119,7 @@ struct record_asked {
 	uint64_t at_ns;
 	enum sender_kind sender;
 	struct record_process process; /* that sent it */
+	bool inside;		       /* ... and was in this container */
 };
 
 /* A process of a container that was stopped, or ended. */
@@ -147,15 +148,11 @@ struct record_via {
 
 /* A request to stop, and what became of it. */
 struct record_request {
-	uint32_t number; /* 0: there is none */
-	int32_t result;
-	uint64_t at_ns;
+	SHARED(record_asked, asked);
 	uint64_t taken_ns;   /* init took it by a handler; 0: not seen */
 	uint64_t dropped_ns; /* the kernel dropped it when init was to take it; 0: not */
 	enum unheard reason;
 	const char *target_comm; /* init's name then */
-	enum sender_kind sender;
-	struct record_process process;
 };
 
 #define RECORD_REQUESTS 5

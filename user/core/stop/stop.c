@@ -285,7 +285,8 @@ static uint32_t hearing_of_last(const struct stop *stop, const struct obs_exit *
 		return 0;
 	if (exit->unheard_sig != stop->request.number)
 		return STOP_LAST_UNKNOWN;
-	return (exit->flags & GRACED_EXIT_UNHEARD_DFL ? STOP_LAST_DEFAULT : 0) |
+	return (exit->flags & GRACED_EXIT_UNHEARD_CAUGHT ? STOP_CATCHES_LATER : 0) |
+	       (exit->flags & GRACED_EXIT_UNHEARD_DFL ? STOP_LAST_DEFAULT : 0) |
 	       (exit->flags & GRACED_EXIT_UNHEARD_IGN ? STOP_LAST_IGNORED : 0);
 }
 

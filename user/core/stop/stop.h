@@ -88,9 +88,10 @@ enum stop_hearing {
 	/* What init exec'd after the request had been dropped: how it would have taken it. */
 	STOP_LAST_DEFAULT = 1 << 9,
 	STOP_LAST_IGNORED = 1 << 10,
-	STOP_LAST_UNKNOWN = 1 << 11,  /* the kernel half has it of another signal */
-	STOP_RAISED_OTHER = 1 << 12,  /* init took it, and sent itself another one, in vain */
-	STOP_CATCHES_LATER = 1 << 13, /* a look after the request found a handler for it */
+	STOP_LAST_UNKNOWN = 1 << 11, /* the kernel half has it of another signal */
+	STOP_RAISED_OTHER = 1 << 12, /* init took it, and sent itself another one, in vain */
+	STOP_CATCHES_LATER =
+		1 << 13, /* a look after the request, or its end, shows a handler for it */
 	/* These two last as long as the stop, whichever request counts. */
 	STOP_DEAF_GRACE = 1 << 16,  /* graced kills it, since it cannot receive the signal */
 	STOP_IN_SHUTDOWN = 1 << 17, /* the node's shutdown requested it */
@@ -252,6 +253,9 @@ uint32_t stop_ended_by(const struct stop *stop);
 
 /* Deaf to the request that counts, with the program that was there when it ended. */
 bool stop_is_deaf(const struct stop *stop);
+
+/* Why that signal was not acted on, as far as itself and what came later show. */
+enum unheard stop_signal_reason(const struct stop *stop, const struct stop_signal *s);
 
 /* Why the request that is open was not acted on, as far as that was observed. */
 enum unheard stop_unheard(const struct stop *stop);

@@ -81,6 +81,25 @@ static bool is_held_up(const struct record_stop *stop)
 	return false;
 }
 
+static bool is_dropped(enum unheard reason)
+{
+	return reason == UNHEARD_NO_HANDLER || reason == UNHEARD_SHELL;
+}
+
+/* The look may show that it has installed its handler since it was asked. */
+static void note_handler(struct record_stop *stop, const struct audit_record *look)
+{
+	if (!is_dropped(stop->reason) || !look || !look->seen ||
+	    look->process.pid != stop->process.pid ||
+	    look->facts.signal != stop->stop_signal.number || look->audit.reason != AUDIT_HANDLER)
+		return;
+	stop->reason = UNHEARD_BEFORE_HANDLER;
+	for (size_t i = 0; i < RECORD_REQUESTS; i++)
+		if (stop->requests[i].number == stop->stop_signal.number &&
+		    is_dropped(stop->requests[i].reason))
+			stop->requests[i].reason = UNHEARD_BEFORE_HANDLER;
+}
+
 void story_of_stopping(struct story *ret, const struct record *record,
 		       const struct audit_record *look)
 {
@@ -91,8 +110,9 @@ void story_of_stopping(struct story *ret, const struct record *record,
 	ret->id = record->stop.id;
 	if (!ends.reason && ends.stop_signal.known && is_held_up(&ends))
 		ends.reason = UNHEARD_STOPPED;
+	note_handler(&ends, look);
 	story_add_stopping(&ret->sentence, &ends, record->at_ns);
-	add_events(ret, &record->stop);
+	add_events(ret, &ends);
 	if (ret->n_lines == STORY_LINES) {
 		buf_free(&ret->lines[--ret->n_lines].text);
 		ret->more++;

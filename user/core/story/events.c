@@ -135,7 +135,7 @@ static bool is_heard_later(const struct record_stop *stop, const struct record_r
 static void add_asked(struct buf *out, const struct record_stop *stop,
 		      const struct record_request *r)
 {
-	phrase_add_sender(out, stop, r->sender, &r->process);
+	phrase_add_sender(out, stop, &r->asked);
 	buf_adds(out, " sent ");
 	phrase_add_signal(out, r->number);
 	buf_adds(out, " to ");
@@ -182,7 +182,7 @@ static void add_ended(struct buf *out, const struct record_stop *stop,
 		buf_adds(out, ", which it sent itself");
 	} else if (m->fatal.number) {
 		buf_adds(out, sig == 9 ? " by " : ", sent by ");
-		phrase_add_sender(out, stop, m->fatal.sender, &m->fatal.process);
+		phrase_add_sender(out, stop, &m->fatal);
 	}
 	if (!m->asked.number && m->cut)
 		buf_adds(out, "; it had received no stop signal");
@@ -215,11 +215,12 @@ static void add_exited(struct buf *out, const struct record_stop *stop)
 static void add_kill(struct buf *out, const struct record_stop *stop)
 {
 	const struct record_sender *s = &stop->kill_signal.sender;
+	const struct record_asked kill = {.sender = s->kind, .process = s->process};
 
 	if (is_oom(stop) && s->kind == SENDER_KERNEL)
 		buf_adds(out, "the OOM killer");
 	else
-		phrase_add_sender(out, stop, s->kind, &s->process);
+		phrase_add_sender(out, stop, &kill);
 	buf_adds(out, " killed ");
 	add_target_init(out, stop, s->kind, &s->process, NULL);
 }
@@ -227,7 +228,7 @@ static void add_kill(struct buf *out, const struct record_stop *stop)
 static void add_signal_passed(struct buf *out, const struct record_stop *stop,
 			      const struct record_member *m)
 {
-	phrase_add_sender(out, stop, m->asked.sender, &m->asked.process);
+	phrase_add_sender(out, stop, &m->asked);
 	buf_adds(out, " sent ");
 	phrase_add_signal(out, m->asked.number);
 	buf_adds(out, " to ");

@@ -10,7 +10,7 @@
 void phrase_add_comm(struct buf *out, const char *comm)
 {
 	if (comm && *comm)
-		utf8_add_visible(out, comm, strlen(comm));
+		utf8_add_readable(out, comm);
 	else
 		buf_addc(out, '?');
 }
@@ -22,7 +22,7 @@ void phrase_add_process(struct buf *out, const struct record_process *p)
 		return;
 	}
 	phrase_add_comm(out, p->comm);
-	buf_printf(out, "[%u]", p->ns_pid ? p->ns_pid : p->pid);
+	buf_printf(out, p->ns_pid ? "[%u]" : "[%u on the host]", p->ns_pid ?: p->pid);
 }
 
 void phrase_add_process_then(struct buf *out, const struct record_process *p, const char *comm)
@@ -107,11 +107,16 @@ static bool is_same(const char *a, const char *b)
 
 /* Where a process of a container is. */
 static void add_contained(struct buf *out, const struct record_stop *stop,
-			  const struct record_sender *s, enum sender_kind kind)
+			  const struct record_sender *s, const struct record_asked *signal)
 {
-	if (s && is_same(s->container.id, stop->container.id)) {
+	enum sender_kind kind = signal->sender;
+
+	if (signal->inside || (s && (is_same(s->container.id, stop->container.id) ||
+				     is_same(s->cgroup, stop->container.cgroup)))) {
 		buf_adds(out, "its container");
-	} else if (s && s->pod.known && is_same(s->pod.uid, stop->pod.uid)) {
+		return;
+	}
+	if (s && s->pod.known && is_same(s->pod.uid, stop->pod.uid)) {
 		buf_adds(out, "its pod");
 	} else if (s && s->pod.known && s->pod.name) {
 		buf_adds(out, "pod ");
@@ -126,7 +131,7 @@ static void add_contained(struct buf *out, const struct record_stop *stop,
 		buf_adds(out, kind == SENDER_POD ? "a pod" : "a container");
 		return;
 	}
-	if (s->container.name && !is_same(s->container.id, stop->container.id)) {
+	if (s->container.name) {
 		buf_adds(out, ", container ");
 		phrase_add_comm(out, s->container.name);
 	}
@@ -162,10 +167,12 @@ static void add_ancestors(struct buf *out, const struct record_sender *s)
 
 /* One that the record lists as its container sees it, another one as a person would look for it on
  * the host. Of a signal of the kernel the process is the one that ran then. */
-static void add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
-		       const struct record_process *p, const struct record_sender *known,
+static void add_sender(struct buf *out, const struct record_stop *stop,
+		       const struct record_asked *signal, const struct record_sender *known,
 		       bool in_full)
 {
+	const struct record_process *p = &signal->process;
+	enum sender_kind kind = signal->sender;
 	const struct record_member *own = record_find_member(stop, p->pid);
 
 	if (!p->pid || kind == SENDER_KERNEL || kind == SENDER_UNKNOWN) {
@@ -182,20 +189,22 @@ static void add_sender(struct buf *out, const struct record_stop *stop, enum sen
 		return;
 	buf_printf(out, " (%s", places[kind]);
 	if (kind == SENDER_POD || kind == SENDER_CONTAINER)
-		add_contained(out, stop, known, kind);
+		add_contained(out, stop, known, signal);
 	if (in_full && known && kind != SENDER_RUNTIME)
 		add_ancestors(out, known);
 	buf_addc(out, ')');
 }
 
-void phrase_add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
-		       const struct record_process *p)
+void phrase_add_sender(struct buf *out, const struct record_stop *stop,
+		       const struct record_asked *signal)
 {
-	add_sender(out, stop, kind, p, find_sender(stop, p), false);
+	add_sender(out, stop, signal, find_sender(stop, &signal->process), false);
 }
 
 void phrase_add_culprit(struct buf *out, const struct record_stop *stop,
 			const struct record_sender *s)
 {
-	add_sender(out, stop, s->kind, &s->process, s, true);
+	const struct record_asked signal = {.sender = s->kind, .process = s->process};
+
+	add_sender(out, stop, &signal, s, true);
 }

@@ -23,8 +23,8 @@ void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns);
 void phrase_add_reason(struct buf *out, const struct record_stop *stop);
 
 /* Who sent a signal, and where that is: "bash[4711] (on the host)". */
-void phrase_add_sender(struct buf *out, const struct record_stop *stop, enum sender_kind kind,
-		       const struct record_process *process);
+void phrase_add_sender(struct buf *out, const struct record_stop *stop,
+		       const struct record_asked *signal);
 /* The same with the ancestors, where these say more: "kill[812] (on the host; parents: bash)". */
 void phrase_add_culprit(struct buf *out, const struct record_stop *stop,
 			const struct record_sender *sender);

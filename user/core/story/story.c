@@ -32,7 +32,7 @@ static void add_killer(struct buf *out, const struct record_stop *stop, uint32_t
 	const struct record_member *via = record_find_member(stop, stop->via.process.pid);
 
 	if (via && via->fatal.number == sig)
-		phrase_add_sender(out, stop, via->fatal.sender, &via->fatal.process);
+		phrase_add_sender(out, stop, &via->fatal);
 	else if (kill->known && kill->number == sig)
 		phrase_add_culprit(out, stop, &kill->sender);
 	else
@@ -52,6 +52,7 @@ static void add_oom(struct buf *out, const struct record_stop *stop)
 {
 	const struct record_sigref *by =
 		stop->kill_signal.known ? &stop->kill_signal : &stop->stop_signal;
+	const struct record_asked unknown = {.sender = SENDER_HOST};
 
 	if (stop->cause != CAUSE_OOM_USERSPACE) {
 		buf_printf(out, " was killed by the OOM killer%s", memories[stop->cause] ?: "");
@@ -62,7 +63,7 @@ static void add_oom(struct buf *out, const struct record_stop *stop)
 	if (by->known)
 		phrase_add_culprit(out, stop, &by->sender);
 	else
-		phrase_add_sender(out, stop, SENDER_HOST, &by->sender.process);
+		phrase_add_sender(out, stop, &unknown);
 }
 
 static void add_runtime_lost(struct buf *out, const struct record_stop *stop)
@@ -289,7 +290,7 @@ static void add_cut(struct buf *out, const struct record_stop *stop)
 		buf_adds(out, cut->asked.number ? " later" : " after the request");
 		if (cut->fatal.number) {
 			buf_adds(out, " by ");
-			phrase_add_sender(out, stop, cut->fatal.sender, &cut->fatal.process);
+			phrase_add_sender(out, stop, &cut->fatal);
 		}
 	}
 	if (stop->cut > 1)
@@ -401,6 +402,10 @@ static void add_kill_time(struct buf *out, const struct record_stop *stop)
 static void add_expired(struct buf *out, const struct record_stop *stop)
 {
 	const struct record_sigref *kill = &stop->kill_signal;
+	const struct record_asked by = {
+		.sender = kill->known ? kill->sender.kind : SENDER_UNKNOWN,
+		.process = kill->sender.process,
+	};
 
 	phrase_add_init(out, stop);
 	if (stop->deaf || stop->reason) {
@@ -410,8 +415,7 @@ static void add_expired(struct buf *out, const struct record_stop *stop)
 		add_heard(out, stop);
 	}
 	buf_adds(out, "; ");
-	phrase_add_sender(out, stop, kill->known ? kill->sender.kind : SENDER_UNKNOWN,
-			  &kill->sender.process);
+	phrase_add_sender(out, stop, &by);
 	buf_adds(out, " killed it");
 	add_kill_time(out, stop);
 }
@@ -424,7 +428,7 @@ static void add_beside(struct buf *out, const struct record_stop *stop,
 	buf_adds(out, r->taken_ns ? " after it took " : " after it was sent ");
 	phrase_add_signal(out, r->number);
 	buf_adds(out, " from ");
-	phrase_add_sender(out, stop, r->sender, &r->process);
+	phrase_add_sender(out, stop, &r->asked);
 }
 
 static void add_by_itself(struct buf *out, const struct record_stop *stop)

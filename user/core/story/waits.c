@@ -36,17 +36,12 @@ static void add_peer(struct buf *out, const struct record_stop *stop, const stru
 	add_who(out, stop, w->peer_pid, m ? m->process.comm : w->peer_comm);
 }
 
-static void add_text(struct buf *out, const char *text)
-{
-	utf8_add_visible(out, text, strlen(text));
-}
-
 static void add_where(struct buf *out, const struct wait *w)
 {
 	if (!w->wchan[0])
 		return;
 	buf_adds(out, " (in ");
-	add_text(out, w->wchan);
+	utf8_add_readable(out, w->wchan);
 	buf_addc(out, ')');
 }
 
@@ -54,7 +49,7 @@ static void add_file(struct buf *out, const char *before, const struct wait *w)
 {
 	buf_adds(out, before);
 	if (w->file[0])
-		add_text(out, w->file);
+		utf8_add_readable(out, w->file);
 	else
 		buf_adds(out, "a file");
 }

@@ -9,10 +9,11 @@
 
 void tree_add_name(struct buf *out, const struct tree_process *p)
 {
-	const char *comm = p->process.comm;
-
-	utf8_add_visible(out, comm, strlen(comm));
-	buf_printf(out, "[%u]", p->process.ns_pid);
+	utf8_add_readable(out, p->process.comm);
+	if (p->process.ns_pid)
+		buf_printf(out, "[%u]", p->process.ns_pid);
+	else
+		buf_printf(out, "[%u on the host]", p->process.pid);
 }
 
 static void add_signal(struct buf *out, uint32_t signal)

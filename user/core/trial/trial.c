@@ -3,7 +3,6 @@
 #include "core/trial/trial.h"
 
 #include "base/duration.h"
-#include "base/signame.h"
 #include "core/stop/outcome.h"
 #include "core/story/phrase.h"
 
@@ -74,13 +73,10 @@ static bool is_unseen(facts_ptr f)
 	       f->stop->processes_gaps;
 }
 
-static void add_signal(struct buf *out, facts_ptr f)
+static void add_reason(struct buf *out, facts_ptr f)
 {
-	char name[SIGNAME_SIZE];
-
-	buf_adds(out, "it did not hear ");
-	buf_adds(out, f->stop->stop_signal.known ? signame_format(f->stop->stop_signal.number, name)
-						 : "its stop signal");
+	buf_adds(out, "it ");
+	phrase_add_reason(out, f->stop);
 }
 
 static void add_killed(struct buf *out, facts_ptr f)
@@ -144,7 +140,7 @@ static const struct row {
 	void (*add)(struct buf *out, facts_ptr f);
 	const char *remedy;
 } rows[TRIAL_REASON_COUNT] = {
-	[TRIAL_UNHEARD] = {is_unheard, TRIAL_NOT_WELL, add_signal, NULL},
+	[TRIAL_UNHEARD] = {is_unheard, TRIAL_NOT_WELL, add_reason, NULL},
 	[TRIAL_KILLED] = {is_killed, TRIAL_NOT_WELL, add_killed, NULL},
 	[TRIAL_FAILED] = {is_failed, TRIAL_NOT_WELL, add_failed, NULL},
 	[TRIAL_CUT] = {is_cut, TRIAL_NOT_WELL, add_cut, NULL},

@@ -210,6 +210,21 @@ void freezer_find(struct freezer *ret)
 	ret->has_v2 = hierarchy_detect("unified", &ret->v2) == 0;
 }
 
+/* Leaves of the path of a process what ends with the component that the container's cgroup has for
+ * its name in another hierarchy, if it has that: the rest is below the container. */
+static void cut_below(char *own, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t len = name ? strlen(name) : 0;
+
+	for (char *at = len > 1 ? strstr(own, name) : NULL; at; at = strstr(at + 1, name)) {
+		if (at[len] != '/')
+			continue;
+		at[len] = '\0';
+		return;
+	}
+}
+
 /* The text of a file of that cgroup; "" when there is none. */
 static void read_file(const struct freezer *f, const struct hierarchy *h, pid_t pid,
 		      const char *path, const char *file, char ret[static TEXT_SIZE])
@@ -220,6 +235,8 @@ static void read_file(const struct freezer *f, const struct hierarchy *h, pid_t 
 	if (!path || strcmp(h->mount, f->containers) != 0) {
 		if (procfs_cgroup_of(pid, h->unified ? NULL : CONTROLLER, own, sizeof(own)) < 0)
 			return;
+		if (path)
+			cut_below(own, path);
 		path = own;
 	}
 	snprintf(name, sizeof(name), "%s%s/%s", h->mount, path, file);

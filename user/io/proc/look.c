@@ -354,7 +354,7 @@ static bool has_ended(const struct procfs_stat *stat)
 }
 
 /* A leader may have ended before its threads. */
-int look_process(pid_t pid, uint64_t cgroup_id, struct obs_look *ret)
+int look_process(pid_t pid, uint64_t cgroup_id, uint32_t ns_depth, struct obs_look *ret)
 {
 	struct procsig_status status;
 	struct procfs_proc proc;
@@ -367,6 +367,8 @@ int look_process(pid_t pid, uint64_t cgroup_id, struct obs_look *ret)
 	snprintf(dir, sizeof(dir), "/proc/%d", pid);
 	if (proc.exiting || procfs_sig_status(pid, &status) < 0 || read_stat(dir, &stat) < 0)
 		return -ESRCH;
+	if (ns_depth && ns_depth != proc.ns_depth)
+		proc.proc.ns_pid = procfs_ns_pid(pid, ns_depth);
 	*ret = (struct obs_look){
 		.proc = proc.proc,
 		.parent_pid = proc.ppid,

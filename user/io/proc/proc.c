@@ -114,6 +114,25 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 	return 0;
 }
 
+uint32_t procfs_ns_pid(pid_t pid, uint32_t depth)
+{
+	char path[64], text[8192], *at;
+	unsigned long number = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (fd_read_into(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	at = (char *)find_line(text, "NSpid:");
+	for (uint32_t i = 0; at && i < depth; i++) {
+		const char *from = at + strspn(at, " \t");
+
+		number = strtoul(from, &at, 10);
+		if (at == from)
+			return 0;
+	}
+	return (uint32_t)number;
+}
+
 static int read_stat(const char *path, struct procfs_stat *ret)
 {
 	char text[2048];

@@ -54,6 +54,10 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 /* -ESRCH: there is no such process. cgroup_id is copied into *ret. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
+/* The number of a process in the pid namespace that is so deep: 1 is ours. 0: it is in none, or has
+ * gone. */
+uint32_t procfs_ns_pid(pid_t pid, uint32_t depth);
+
 /* The keeper of an init, as graced_init has it, as far as its parent now shows: what makes
  * containers has left by the time that they are older than a moment. 0: not known. */
 uint32_t procfs_keeper(const struct procfs_proc *init);

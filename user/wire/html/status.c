@@ -51,7 +51,7 @@ void html_add_text(struct buf *out, const char *text)
 {
 	_cleanup_(buf_free) struct buf visible = {};
 
-	utf8_add_visible(&visible, text, strlen(text));
+	utf8_add_readable(&visible, text);
 	for (const char *at = buf_str(&visible); *at; at++) {
 		switch (*at) {
 		case '&':

@@ -116,17 +116,22 @@ static void write_wrapper(struct buf *out, const struct tree_process *p)
 	jsonw_object_end(out);
 }
 
+static void write_ns_pid(struct buf *out, const char *key, const struct tree *t, size_t i)
+{
+	if (i == TREE_NONE || !t->list[i].process.ns_pid)
+		jsonw_null(out, key);
+	else
+		jsonw_u64(out, key, t->list[i].process.ns_pid);
+}
+
 static void write_process(struct buf *out, const struct tree *t, size_t i)
 {
 	const struct tree_process *p = t->list + i;
 
 	jsonw_object(out, NULL);
 	jsonw_u64(out, "pid", p->process.pid);
-	jsonw_u64(out, "ns_pid", p->process.ns_pid);
-	if (p->parent == TREE_NONE)
-		jsonw_null(out, "parent_ns_pid");
-	else
-		jsonw_u64(out, "parent_ns_pid", t->list[p->parent].process.ns_pid);
+	write_ns_pid(out, "ns_pid", t, i);
+	write_ns_pid(out, "parent_ns_pid", t, p->parent);
 	jsonw_str(out, "comm", p->process.comm);
 	jsonw_str(out, "exe", p->exe[0] ? p->exe : NULL);
 	jsonw_str(out, "fate", tree_fate_name(p->fate));

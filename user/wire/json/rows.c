@@ -102,12 +102,14 @@ static const struct member stop_signal[] = {
 static const struct member requester[] = {
 	INLINE(struct record_request, process, parts_named),
 	WORD(struct record_request, "kind", sender, sender_kind, .none = SENDER_UNPLACED),
+	BOOL(struct record_request, "inside", inside),
 	MEMBERS_END,
 };
 
 static const struct member asker[] = {
 	INLINE(struct record_asked, process, parts_process),
 	WORD(struct record_asked, "kind", sender, sender_kind, .none = SENDER_UNPLACED),
+	BOOL(struct record_asked, "inside", inside),
 	MEMBERS_END,
 };
 

@@ -20,29 +20,24 @@ void advice_wrap(struct buf *out, const char *text, unsigned int column, unsigne
 	wrap_text(out, text, column, indent, width);
 }
 
-static void add_visible(struct buf *out, const char *text)
-{
-	utf8_add_visible(out, text, strlen(text));
-}
-
 void advice_add_container(struct buf *out, const struct audit_record *r)
 {
 	const struct record_container *c = &r->container;
 
 	if (r->pod.name) {
 		if (r->pod.namespace_) {
-			add_visible(out, r->pod.namespace_);
+			utf8_add_readable(out, r->pod.namespace_);
 			buf_addc(out, '/');
 		}
-		add_visible(out, r->pod.name);
+		utf8_add_readable(out, r->pod.name);
 		buf_addc(out, ' ');
 	}
 	if (c->name)
-		add_visible(out, c->name);
+		utf8_add_readable(out, c->name);
 	else if (c->id)
 		utf8_add_visible(out, c->id, strnlen(c->id, ID_LENGTH));
 	else
-		add_visible(out, c->cgroup ? c->cgroup : "-");
+		utf8_add_readable(out, c->cgroup ? c->cgroup : "-");
 }
 
 static void add_why(struct buf *out, unsigned int topic, const struct audit_record *r,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/utf8.h"
 #include "base/cleanup.h"
 
 #define GAP	  2
@@ -159,11 +160,7 @@ static bool begins_character(char byte)
 
 static unsigned int columns_of(const char *text)
 {
-	unsigned int columns = 0;
-
-	for (; *text; text++)
-		columns += begins_character(*text);
-	return columns;
+	return (unsigned int)utf8_columns(text, strlen(text));
 }
 
 /* The bytes that the first columns columns take. */

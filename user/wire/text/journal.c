@@ -30,18 +30,13 @@
 #define ID_REAPED  "c6470f3a543c4a8387ac7b254e781065"
 #define ID_RESTART "77432031f2e04dca9143eb548dffd427"
 
-static void add_text(struct buf *out, const char *text)
-{
-	utf8_add_visible(out, text, strlen(text));
-}
-
 static void add_field(struct buf *out, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
 	buf_adds(out, name);
 	buf_addc(out, '=');
-	add_text(out, value);
+	utf8_add_readable(out, value);
 	buf_addc(out, '\n');
 }
 
@@ -95,17 +90,17 @@ static void say_subject(struct buf *out, const struct record_pod *pod,
 	const char *name = container->name ? container->name : container->id;
 
 	if (pod->known && pod->name) {
-		add_text(out, pod->namespace_ ? pod->namespace_ : "");
+		utf8_add_readable(out, pod->namespace_ ? pod->namespace_ : "");
 		buf_addc(out, '/');
-		add_text(out, pod->name);
+		utf8_add_readable(out, pod->name);
 		buf_addc(out, '/');
 	} else if (pod->known && pod->uid) {
-		add_text(out, pod->uid);
+		utf8_add_readable(out, pod->uid);
 		buf_addc(out, '/');
 	}
 	if (!name)
 		name = container->known && container->cgroup ? container->cgroup : "process";
-	add_text(out, name);
+	utf8_add_readable(out, name);
 }
 
 static void add_sender(struct buf *out, const char *which, const struct record_sigref *sigref)
@@ -190,7 +185,7 @@ static void add_oom(struct buf *out, const struct record *record)
 	buf_adds(out, "MESSAGE=");
 	say_subject(out, &oom->pod, &oom->container);
 	buf_adds(out, ": the OOM killer took ");
-	add_text(out, oom->victim.comm ? oom->victim.comm : "");
+	utf8_add_readable(out, oom->victim.comm ? oom->victim.comm : "");
 	buf_printf(out, "[%u]%s; memory ran out: %s", oom->victim.pid,
 		   oom->init ? ", its init" : "", oom_level_name(oom->level));
 	say_limits(out, oom);
@@ -290,7 +285,7 @@ static void add_dropped(struct buf *out, const struct record *record)
 static void add_known(struct buf *out, const char *text)
 {
 	if (text)
-		add_text(out, text);
+		utf8_add_readable(out, text);
 }
 
 static void say_pod(struct buf *out, const struct record_pod *pod)
@@ -365,7 +360,7 @@ static void say_exit(struct buf *out, const struct record_discrepancy *r)
 	buf_printf(out, "reports %d", r->reported.exit_code);
 	if (r->reported.reason && r->reported.reason[0]) {
 		buf_adds(out, ", ");
-		add_text(out, r->reported.reason);
+		utf8_add_readable(out, r->reported.reason);
 	}
 	buf_printf(out, "; it was %d", discrepancy_code_of(r->kernel.exit.status));
 }
@@ -471,9 +466,9 @@ static void say_pods(struct buf *out, const struct bootlog_list *pods)
 		const struct bootlog_alive *row = &pods->rows[i];
 
 		buf_adds(out, i ? ", " : ": ");
-		add_text(out, row->namespace_);
+		utf8_add_readable(out, row->namespace_);
 		buf_adds(out, row->name[0] ? "/" : "");
-		add_text(out, row->name[0] ? row->name : row->id);
+		utf8_add_readable(out, row->name[0] ? row->name : row->id);
 	}
 	if (pods->total > named)
 		buf_printf(out, " and %llu more", (unsigned long long)(pods->total - named));
@@ -580,7 +575,7 @@ static void add_member(void *userdata, const struct member *m, const void *objec
 	} else if ((text = members_text(m, object, &room)) && (*text || m->kind == MEMBER_BITS)) {
 		buf_adds(out, m->field);
 		buf_addc(out, '=');
-		add_text(out, text);
+		utf8_add_readable(out, text);
 		buf_addc(out, '\n');
 	}
 }

@@ -14,30 +14,25 @@
 #define INDENT	  2
 #define ID_LENGTH 12 /* of a container without a name */
 
-static void add_visible(struct buf *out, const char *text)
-{
-	utf8_add_visible(out, text, strlen(text));
-}
-
 void why_add_subject(struct buf *out, const struct record_pod *pod,
 		     const struct record_container *c)
 {
 	const char *ns = record_namespace(pod, c);
 
 	if (ns) {
-		add_visible(out, ns);
+		utf8_add_readable(out, ns);
 		buf_addc(out, '/');
 	}
 	if (pod->name) {
-		add_visible(out, pod->name);
+		utf8_add_readable(out, pod->name);
 		buf_addc(out, ' ');
 	}
 	if (c->name)
-		add_visible(out, c->name);
+		utf8_add_readable(out, c->name);
 	else if (c->id)
 		utf8_add_visible(out, c->id, strnlen(c->id, ID_LENGTH));
 	else if (c->cgroup)
-		add_visible(out, c->cgroup);
+		utf8_add_readable(out, c->cgroup);
 	else
 		buf_addc(out, '-');
 }
@@ -156,7 +151,7 @@ int why_line(struct buf *out, const struct record *record, size_t number,
 	why_add_subject(&text, &record->stop.pod, &record->stop.container);
 	buf_printf(&text, "  %s: ", outcome_name(record->stop.outcome));
 	story_add_why(&text, &record->stop);
-	fits = view->width && text.len > view->width
+	fits = view->width && utf8_columns(buf_str(&text), text.len) > view->width
 		       ? utf8_fit(buf_str(&text), text.len, view->width - 1)
 		       : text.len;
 	buf_add(out, buf_str(&text), fits);

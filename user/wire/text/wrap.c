@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static void add_spaces(struct buf *out, unsigned int n)
 {
 	for (; n; n--)
@@ -14,11 +16,12 @@ void wrap_text(struct buf *out, const char *text, unsigned int column_now, unsig
 	       unsigned int width)
 {
 	unsigned int limit = width >= WRAP_WIDTH_MIN ? width : 0;
-	size_t column = column_now, len;
+	size_t column = column_now, len, columns;
 
 	for (bool first = true; *text; first = false) {
 		len = strcspn(text, " ");
-		if (!first && limit && column + 1 + len > limit) {
+		columns = utf8_columns(text, len);
+		if (!first && limit && column + 1 + columns > limit) {
 			buf_addc(out, '\n');
 			add_spaces(out, indent);
 			column = indent;
@@ -27,7 +30,7 @@ void wrap_text(struct buf *out, const char *text, unsigned int column_now, unsig
 			column++;
 		}
 		buf_add(out, text, len);
-		column += len;
+		column += columns;
 		text += len + strspn(text + len, " ");
 	}
 	buf_addc(out, '\n');

@@ -55,7 +55,7 @@ static void add_text(struct buf *out, const struct trial_case *c, const struct g
 	unsigned int reason = 0;
 	const char *remedy;
 
-	utf8_add_visible(&line, c->name, strlen(c->name));
+	utf8_add_readable(&line, c->name);
 	buf_adds(&line, ": ");
 	add_verdict(&line, c);
 	wrap_line(out, 0, buf_str(&line), view->width);
@@ -200,7 +200,7 @@ static void write_github(struct trial_report *r, const struct trial_case *c)
 	const struct grid_view plain = {.zone = r->view.zone};
 	_cleanup_(buf_free) struct buf name = {}, text = {};
 
-	utf8_add_visible(&name, c->name, strlen(c->name));
+	utf8_add_readable(&name, c->name);
 	add_text(&text, c, &plain);
 	buf_printf(&r->body, "::%s title=graced try ", levels[c->trial.verdict]);
 	add_command_text(&r->body, buf_str(&name), true);
