@@ -8,9 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graced.skel.h"
 #include "graced/event.h"
 #include "lib/claim.h"
+
+#include "graced.skel.h"
 
 struct stage {
 	struct btf *kernel;
