@@ -110,7 +110,7 @@ new_cluster() {
 	printf 'node-%s\n' 1 2 3 >nodes
 	printf 'graced node-%s graced-%s Running DaemonSet graced <none>\n' 1 a 2 b 3 c >graced
 	cat >pods <<-LIST
-		shop node-1 web-0 <none> 2026-11-20T00:00:00Z app=web
+		shop node-1 web-0 web- 2026-11-20T00:00:00Z app=web
 		shop node-2 cart-7d9c6b5f4-x2x7k cart-7d9c6b5f4- 2026-11-20T00:00:00Z app=cart
 		shop node-3 cart-7d9c6b5f4-aaaaa cart-7d9c6b5f4- 2026-11-20T00:00:00Z app=cart
 		default node-2 web-0 <none> 2026-11-20T00:00:00Z app=web
@@ -189,7 +189,7 @@ kg audit deploy/cart -n shop
 claim "what is about pods that run asks the nodes that have them now" $?
 
 new_cluster
-sed -i 's/^shop node-1 web-0 .*/shop node-2 web-0 <none> 2026-11-28T00:00:00Z app=web/' "$CLUSTER/pods"
+sed -i 's/^shop node-1 web-0 .*/shop node-2 web-0 web- 2026-11-28T00:00:00Z app=web/' "$CLUSTER/pods"
 kg why web-0 -n shop
 [[ $rc$(whom) == 0abc ]] && grep -q 'on node-1$' "$out" && stop node-2 shop/web-0 nginx 2026-11-28T01:00:00.000000000Z &&
 	kg why web-0 -n shop && [[ $rc$(whom) == 0b ]] && grep -q 'on node-2$' "$out"
