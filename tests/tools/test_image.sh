@@ -13,6 +13,7 @@ claims="two images of a program are the same bytes, whatever the time, the zone 
 each blob is named by its digest, and index, manifest, configuration and layer refer to each other
 docker load before Docker 25 finds the same configuration, layer and name in manifest.json
 the program runs on the image's files alone, also as nobody
+graced top knows the terminals that engines and their users name
 there is no shell and no other program in it
 it is nobody's unless the DaemonSet says otherwise
 the list of packages names the package of each library, once, and the program with its digest"
@@ -63,6 +64,16 @@ for name in $(grep -rhoE '"lib[a-z0-9_-]+\.so\.[0-9]+"' "$root/user" | tr -d '"'
 	compgen -G "$tmp/files/usr/lib/${name%.*}.*" >/dev/null || { echo "$name is not there" >>"$err" && bad=1; }
 done
 claim "the program runs on the image's files alone, also as nobody" $bad
+
+mkdir -m 755 "$tmp/host" && cp -a "$tmp/files/." "$tmp/host"
+bad=0
+for name in xterm xterm-256color tmux-256color; do
+	# As in a pod, beside the host's processes and cgroups.
+	try unshare -m script -qec "cd '$tmp/host' && mount --rbind /proc proc && mount --rbind /sys sys &&
+		TERM=$name chroot . /usr/sbin/graced top --duration 1s" /dev/null
+	grep -q $'\e\\[' "$out" && ! grep -q 'terminal of type' "$out" || bad=1
+done
+claim "graced top knows the terminals that engines and their users name" $bad
 
 find "$tmp/files" -type f -perm /111 -not -name '*.so*' -not -path '*/usr/sbin/graced' >"$out"
 [[ ! -s $out && ! -e $tmp/files/bin && ! -e $tmp/files/usr/bin ]]

@@ -110,7 +110,7 @@ new_cluster() {
 	printf 'node-%s\n' 1 2 3 >nodes
 	printf 'graced node-%s graced-%s Running DaemonSet graced <none>\n' 1 a 2 b 3 c >graced
 	cat >pods <<-LIST
-		shop node-1 web-0 <none> 2026-11-20T00:00:00Z app=web
+		shop node-1 web-0 web- 2026-11-20T00:00:00Z app=web
 		shop node-2 cart-7d9c6b5f4-x2x7k cart-7d9c6b5f4- 2026-11-20T00:00:00Z app=cart
 		shop node-3 cart-7d9c6b5f4-aaaaa cart-7d9c6b5f4- 2026-11-20T00:00:00Z app=cart
 		default node-2 web-0 <none> 2026-11-20T00:00:00Z app=web
@@ -189,11 +189,17 @@ kg audit deploy/cart -n shop
 claim "what is about pods that run asks the nodes that have them now" $?
 
 new_cluster
-sed -i 's/^shop node-1 web-0 .*/shop node-2 web-0 <none> 2026-11-28T00:00:00Z app=web/' "$CLUSTER/pods"
+sed -i 's/^shop node-1 web-0 .*/shop node-2 web-0 web- 2026-11-28T00:00:00Z app=web/' "$CLUSTER/pods"
 kg why web-0 -n shop
 [[ $rc$(whom) == 0abc ]] && grep -q 'on node-1$' "$out" && stop node-2 shop/web-0 nginx 2026-11-28T01:00:00.000000000Z &&
 	kg why web-0 -n shop && [[ $rc$(whom) == 0b ]] && grep -q 'on node-2$' "$out"
-claim "where a pod of a StatefulSet was before is asked until its last stop is known" $?
+bad=$?
+runs() { printf "cat <<'TOLD'\n$1\nTOLD\n"; } # STORIES
+runs '2026-11-29 09:00:00  shop/web-0 nginx  running (handler)\nIt would act on SIGTERM.' >"$CLUSTER/node-2.sh"
+kg why web-0 -n shop
+[[ $bad$rc$(whom) == 00abc && $(head -n 1 "$out") == *"  on node-1" ]] && ! grep -q running "$out"
+claim "where a pod of a StatefulSet was before is asked until its last stop is known, also while it runs" $?
+rm "$CLUSTER/node-2.sh"
 
 kg log web-0 -n shop
 [[ $rc$(whom) == 0abc && $(column NODE) == "node-1 node-2" ]] && kg why --last 2 sts/web -n shop &&
@@ -227,6 +233,34 @@ kg why --since 2026-11-01 -A
 	[[ $(grep -c 'why NAME' "$out") == 1 ]]
 claim "what went badly is one list, the worst first" $?
 
+# Two containers of a pod on one node, and one that has stopped on another.
+two='2026-11-29 09:00:00  shop/cart-7d9c6b5f4-x2x7k a  STATE\nOf a.\n\n2026-11-29 09:00:01  shop/cart-7d9c6b5f4-x2x7k b  STATE\nOf b.'
+runs "${two//STATE/stopping}" >"$CLUSTER/node-2.sh"
+kg why deploy/cart -n shop
+told() { awk '/^2026/ { print $4, $5, $NF }' "$out" | paste -sd , -; }
+[[ $rc == 0 && $(told) == "a stopping node-2,b stopping node-2" ]]
+bad=$?
+runs "${two//STATE/running (handler)}" | tee "$CLUSTER/node-3.sh" >"$CLUSTER/node-2.sh"
+kg why deploy/cart -n shop
+[[ $rc == 0 && $(told) == "cart-longer-name oom-killed node-1" ]] || bad=1
+kg why --running deploy/cart -n shop
+[[ $rc$(whom) == 0bc && $(told) == "a running node-2,a running node-3,b running node-2,b running node-3" ]] || bad=1
+claim "all that is under way is told, else the last stop, else all that runs, where it runs" $bad
+
+runs "${two//STATE/killed (no-grace)}\n\nRunning now by that name: 2 containers.\ngraced why --running cart-* says what a stop would do." >"$CLUSTER/node-2.sh"
+kg why "deploy/cart" -n shop
+tail -n 2 "$out" >"$tmp/hint"
+[[ $(<"$tmp/hint") == "Running now by that name on node-2: 2 containers."$'\n'"kubectl graced why --running deploy/cart -n shop says what a stop would do." ]]
+claim "the command that it names is one of the plugin" $?
+
+paragraph='POD  OUT\na/b  deaf\n\nno-handler\n  E\n  a\n  b\n  c\n  d\n  What to do: this.\n\nblocked\n  E\n  ... and 4 more\n  What to do: that.'
+runs "${paragraph//E/E2}" >"$CLUSTER/node-2.sh" && runs "${paragraph//E/E3}" >"$CLUSTER/node-3.sh"
+kg audit deploy/cart -n shop
+sed '1,/^$/d' "$out" >"$tmp/below"
+[[ $(<"$tmp/below") == $'no-handler\n  E2\n  a\n  b\n  c\n  d\n  E3\n  a\n  b\n  ... and 2 more\n  What to do: this.\n\nblocked\n  E2\n  E3\n  ... and 8 more\n  What to do: that.' ]]
+claim "what to do is said once for the containers of all nodes" $?
+rm "$CLUSTER"/*.sh
+
 kg report -n shop --since 2026-11-01
 [[ $rc == 0 && $(grep '^stops on' "$out" | paste -sd ' ' -) == "stops on node-2 stops on node-1 stops on node-3" ]]
 claim "reports are in the order of their beginnings" $?
@@ -234,7 +268,14 @@ claim "reports are in the order of their beginnings" $?
 kg version
 [[ $rc == 0 && $(head -n 1 "$out") == "node-1 node-2 node-3:" && $(lines "$out") == 2 ]] && kg version -o json &&
 	[[ $(jq -r .node "$out" | paste -sd ' ' -) == "node-1 node-2 node-3" ]]
-claim "what several nodes answer alike is printed once" $?
+bad=$?
+for node in 1 2 3; do
+	runs "ok  kernel\nwarn  logind\n      fix: $((node / 3))\nok  kubelet  $((node / 3)) pods" >"$CLUSTER/node-$node.sh"
+done
+kg check
+[[ $bad$rc == 00 && $(<"$out") == $'node-1 node-2 node-3:\n  ok  kernel\n\nnode-1 node-2:\n  warn  logind\n        fix: 0\n  ok  kubelet  0 pods\n\nnode-3:\n  warn  logind\n        fix: 1\n  ok  kubelet  1 pods' ]]
+claim "what several nodes answer alike is printed once, line by line" $?
+rm "$CLUSTER"/*.sh
 
 # An older graced, with other columns; a process with a name like a column; bytes that move the cursor.
 cat >"$CLUSTER/node-2.sh" <<-'END'
@@ -305,7 +346,7 @@ kg pods -A --control.socket "$tmp/none"
 [[ $rc == 3 && $(lines "$err") == 3 ]] && says "node-1: graced: no daemon answers" || bad=1
 printf 'printf "POD  VERDICT\\na/b  deaf\\n\\nno-handler\\n  do this\\n"; (exit 1)\n' >"$CLUSTER/node-2.sh"
 kg audit -n none
-[[ $rc == 1 && $(<"$out") == $'NODE    POD  VERDICT\nnode-2  a/b  deaf\n\nnode-2:\n\nno-handler\n  do this' ]] && quiet "$err" || bad=1
+[[ $rc == 1 && $(<"$out") == $'NODE    POD  VERDICT\nnode-2  a/b  deaf\n\nno-handler\n  do this' ]] && quiet "$err" || bad=1
 claim "that nothing matches, that audit finds trouble, and that graced failed are different answers" $bad
 
 # --- hostile and wrong arguments ------------------------------------------------------------------

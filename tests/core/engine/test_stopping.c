@@ -36,13 +36,16 @@ static void test_life(void **state)
 {
 	struct meta_container c = world_main_a1();
 	struct meta_pod pod = world_pod_a();
+	struct graced_proc app = P_A1;
 	struct seen seen;
 	struct world w;
 
 	world_open_described(&w, &pod, &c);
 	assert_int_equal(look(&w).n, 0);
-	world_managed(&w, SEC(20), CG_A1, &P_A1, SIGTERM);
+	strcpy(app.comm, "app");
+	world_managed(&w, SEC(20), CG_A1, &app, SIGTERM);
 	seen = look(&w);
+	assert_string_equal(seen.stop.process.comm, "app");
 	assert_int_equal(seen.n, 1);
 	assert_string_equal(seen.stop.container.name, "main");
 	assert_string_equal(seen.stop.pod.name, "web-0");
@@ -51,7 +54,6 @@ static void test_life(void **state)
 	assert_int_equal(seen.stop.stop_signal.sender.kind, SENDER_RUNTIME);
 	assert_int_equal(seen.stop.grace.ns, SEC(30));
 	assert_false(seen.stop.kill_signal.known);
-	assert_false(seen.stop.exit.known);
 	world_managed(&w, SEC(50), CG_A1, &P_A1, SIGKILL);
 	seen = look(&w);
 	assert_int_equal(seen.n, 1);
@@ -123,7 +125,7 @@ static void test_processes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a stop is under way from its request to the exit, with its deadline",
+		CLAIM("a stop is under way from its request to the exit, with its deadline, and what its init is by then",
 		      test_life),
 		CLAIM("what its other processes did is listed", test_processes),
 		CLAIM("a request that has lapsed is no stop any more", test_lapse),

@@ -244,17 +244,17 @@ static struct stop *stop_of(struct stops *stops, uint64_t id)
 	return stop_in(node);
 }
 
-/* Cut to the tick a start is earlier than the kernel's. */
-static void start_take(struct stop *stop, const struct graced_proc *proc)
+/* Its name by now; and its start, which cut to the tick is earlier than the kernel's. */
+static void renew(struct stop *stop, const struct graced_proc *proc)
 {
-	if (stop_is_running(stop) && proc->start_ns > stop->init.start_ns)
+	if (!stop_is_running(stop))
+		return;
+	memcpy(stop->init.comm, proc->comm, sizeof(proc->comm));
+	if (proc->start_ns > stop->init.start_ns)
 		stop->init.start_ns = proc->start_ns;
 }
 
-/*
- * Another process is init now: reports the verdict of the last one, if that has none yet. The
- * record of its exit is among those that were lost by now.
- */
+/* Another process is init: reports the verdict of the last, if it has none. Its exit was lost. */
 static void make_way(struct stops *stops, struct stop *stop, uint64_t lost)
 {
 	if (stop->left_ns)
@@ -343,7 +343,7 @@ static void is_late(struct stop *stop, uint64_t at_ns)
 static void init_overtaken(struct stops *stops, struct stop *stop, const struct obs_init *init,
 			   uint64_t at_ns)
 {
-	start_take(stop, &init->proc);
+	renew(stop, &init->proc);
 	stops_seen_there(stops, stop);
 	stop->keeper_pid = stop->keeper_pid ?: init->keeper_pid;
 	if (init->late)
@@ -389,7 +389,7 @@ static bool adopt(struct stops *stops, struct stop *stop, const struct graced_pr
 	if (late)
 		return false;
 	if (same) {
-		start_take(stop, proc);
+		renew(stop, proc);
 		return true;
 	}
 	make_way(stops, stop, lost);
