@@ -210,10 +210,8 @@ static void what_was_not_seen_is_not_claimed(void **state)
 		 "app[1] was killed by the OOM killer, as its runtime reports; its end was not seen."},
 		{{.process = PROC(7, 0, NULL), .outcome = OUTCOME_KILLED, .exit = EXIT(9)},
 		 "?[7 on the host] was killed; by whom was not seen."},
-		{{.process = PROC(7, 0, "\x1b\n\xc3\xa9"),
-		  .outcome = OUTCOME_KILLED,
-		  .exit = EXIT(9)},
-		 "\\x1b\\x0a\xc3\xa9[7 on the host] was killed; by whom was not seen."},
+		{{.process = PROC(7, 0, "\x1b\xc3\xa9"), .outcome = OUTCOME_KILLED, .exit = EXIT(9)},
+		 "\\x1b\xc3\xa9[7 on the host] was killed; by whom was not seen."},
 	};
 
 	assert_rows(rows, LEN(rows));
