@@ -529,6 +529,31 @@ static void a_process_of_a_namespace_below_has_the_container_s_number(void **sta
 	tracer_free(late);
 }
 
+/* Its end is not seen there. */
+static void a_process_that_leaves_in_a_stop_is_a_gap(void **state)
+{
+	static const char script[] = "trap 'sleep .5; exit 0' TERM; sleep 1000 & echo r >&4; wait";
+	struct fixture *f = judge_need(state);
+	char dir[HIER_PATH_MAX];
+	const json_t *rec;
+	struct box box;
+	pid_t child;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "stopper",
+				       .argv = BOX_ARGV("run", "/bin/sh", "-c", script)},
+		    &box);
+	child = await_child(&box);
+	shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
+	usleep(200000);
+	snprintf(dir, sizeof(dir), "%s", box.dir);
+	*strrchr(dir, '/') = '\0';
+	assert_int_equal(cg_enter(dir, child), 0);
+	rec = end(f, &box);
+	judge_match(rec, "{'outcome':'graceful','cut':0,'processes_gaps':['left']}");
+	judge_match(member(rec, child), "{'exit':{'code':null,'signal':null},'cut':false}");
+}
+
 /* --- storms ------------------------------------------------------------------------------------- */
 
 #define NEIGHBOURS 20
@@ -602,6 +627,8 @@ int main(void)
 		      a_process_left_behind_was_not_brought_in),
 		CLAIM("a process of a pid namespace below has its number of the container's",
 		      a_process_of_a_namespace_below_has_the_container_s_number),
+		CLAIM("a process that leaves the container's cgroup in a stop is a gap of the list",
+		      a_process_that_leaves_in_a_stop_is_a_gap),
 		CLAIM("a storm in a container that is being stopped takes nothing from others",
 		      a_storm_in_a_stop_takes_nothing_from_others),
 	};

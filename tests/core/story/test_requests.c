@@ -96,6 +96,42 @@ static void each_process_has_the_name_that_it_had_then(void **state)
 	assert_non_null(strstr(buf_str(&why), "bash[1] passed SIGTERM to app[2]"));
 }
 
+static void a_sender_in_the_container_itself_is_said_to_be_there(void **state)
+{
+	static const char *const want[] = {"kill[812] (in a pod) sent SIGTERM to app[1]",
+					   "kill[812] (in its container) sent SIGTERM to app[1]"};
+	const struct record_stop killed = {
+		.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},
+		.container.cgroup = "/box",
+		.outcome = OUTCOME_KILLED,
+		.cause = CAUSE_SAME_CONTAINER,
+		.exit = {.known = true, .status = 9},
+		.kill_signal = {.known = true,
+				.number = 9,
+				.sender = {.kind = SENDER_CONTAINER,
+					   .process = {.pid = 812, .comm = "kill"},
+					   .cgroup = "/box"}},
+	};
+	struct story_event event = {.what = STORY_ASKED};
+	_cleanup_(buf_free) struct buf why = {};
+
+	story_add_why(&why, &killed);
+	assert_string_equal(buf_str(&why), "app[1] was killed by kill[812] (in its container).");
+	for (int inside = 0; inside < 2; inside++) {
+		const struct record_stop stop = {
+			.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},
+			.requests = {{.number = 15,
+				      .sender = SENDER_POD,
+				      .process = {.pid = 812, .comm = "kill"},
+				      .inside = inside}},
+		};
+		_cleanup_(buf_free) struct buf out = {};
+
+		story_add_event(&out, &stop, &event);
+		assert_string_equal(buf_str(&out), want[inside]);
+	}
+}
+
 #define BESIDE(n, at, ...)                                                            \
 	{                                                                             \
 		.number = (n), .at_ns = (at), .sender = SENDER_RUNTIME,               \
@@ -168,6 +204,37 @@ static void what_was_passed_on_is_named(void **state)
 		   "killed it 2.00s later.");
 }
 
+/* What it is by now, and what it did to a process without passing anything on. */
+static void an_init_is_named_as_it_was_when_it_was_asked(void **state)
+{
+	const struct record_stop exec = {
+		ENDED(KILLED, GRACE_EXPIRED, 0),
+		.stop_signal = {.known = true, .number = 15, .at_ns = S},
+		.requests = {{.number = 15, .at_ns = S, .target_comm = "sh"}},
+	};
+	const struct record_stop kills = {
+		ENDED(GRACEFUL, STOP_SIGNAL, 0),
+		.stop_signal = {.known = true, .number = 15, .sender.kind = SENDER_KUBELET},
+		.forward = {.count = 1, .number = 9, .to = {4202, 2, "job", 0}},
+	};
+	const struct record_stop reboots = {
+		.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},
+		.exit = {.known = true, .status = 2, .at_ns = 2 * S},
+		.kill_signal = {.known = true, .number = 9, .at_ns = 2 * S},
+	};
+	_cleanup_(buf_free) struct buf out = {};
+	struct story_event events[STORY_LINES];
+	size_t more;
+
+	assert_why(&exec,
+		   "sh[1] was sent SIGTERM and did not end; an unknown sender killed it 1.00s "
+		   "later.");
+	assert_why(&kills, "app[1] killed job[2], and ended after SIGTERM from the kubelet.");
+	assert_int_equal(story_events(&reboots, events, &more), 1);
+	story_add_event(&out, &reboots, events);
+	assert_string_equal(buf_str(&out), "app[1] was ended by reboot(2)");
+}
+
 static void a_request_before_the_handler_has_its_remedy(void **state)
 {
 	static const struct record_stop stop = {
@@ -190,10 +257,14 @@ int main(void)
 		CLAIM("a request that was taken once it went on, or that it died of, was not in vain",
 		      what_was_heard_later_was_not_in_vain),
 		cmocka_unit_test(each_process_has_the_name_that_it_had_then),
+		CLAIM("a sender in the very container is said to be there",
+		      a_sender_in_the_container_itself_is_said_to_be_there),
 		CLAIM("an exit after a signal that is no request is not said to be by itself",
 		      an_exit_after_a_signal_is_not_by_itself),
 		CLAIM("of a signal that init passed on in vain, its own number is said",
 		      what_was_passed_on_is_named),
+		CLAIM("an init is named as it was when it was asked, and for what it did",
+		      an_init_is_named_as_it_was_when_it_was_asked),
 		CLAIM("one that came before the handler has its sentence and its remedy",
 		      a_request_before_the_handler_has_its_remedy),
 	};

@@ -359,6 +359,11 @@ static void a_table_of_containers_has_no_column_of_pods(void **state)
 	check_table(&unit, 1, false,
 		    "CONTAINER  STATE    SINCE\n"
 		    "cron       running  1m30s\n");
+	/* Nothing is known of it, its path neither. */
+	unit.container = (struct record_container){.known = true};
+	check_table(&unit, 1, false,
+		    "STATE    SINCE\n"
+		    "running  1m30s\n");
 }
 
 static void pods_and_containers_share_a_table(void **state)

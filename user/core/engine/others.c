@@ -332,6 +332,22 @@ static size_t pick(const struct stop *stop, const struct process *via,
 	return n;
 }
 
+/* Each end in a stop that init has heard is recorded: of what is not there any more and has none,
+ * that was elsewhere. */
+static bool has_left(const struct stop *stop)
+{
+	const struct processes *all = stop->processes;
+
+	if (!all || all->missed || !stop->request.seen || stop_signal_unheard(&stop->request) ||
+	    stop->restarted || stop->shed || !stop->exit_seen ||
+	    stop->exit_ns - stop->request.at_ns >= GRACED_OTHERS_NS)
+		return false;
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->list[i].end_ns)
+			return true;
+	return false;
+}
+
 static uint32_t list_gaps(const struct stop *stop, bool not_empty)
 {
 	bool more, looked = waits_looked(stop->waits, &more);
@@ -343,6 +359,8 @@ static uint32_t list_gaps(const struct stop *stop, bool not_empty)
 		ret |= 1u << LIST_GAP_MORE;
 	if (stop->request.seen && not_empty && !looked)
 		ret |= 1u << LIST_GAP_NOT_LOOKED;
+	if (!not_empty && has_left(stop))
+		ret |= 1u << LIST_GAP_LEFT;
 	return ret;
 }
 

@@ -83,6 +83,14 @@ static void add_of_processes(struct events *e, const struct record_stop *stop)
 	}
 }
 
+/* reboot(2) in a pid namespace kills its init, whose status is SIGHUP or SIGINT then. */
+static bool is_rebooted(const struct record_stop *stop)
+{
+	uint32_t died_of = record_died_of(&stop->exit);
+
+	return stop->kill_signal.known && !stop->via.process.pid && (died_of == 1 || died_of == 2);
+}
+
 size_t story_events(const struct record_stop *stop, struct story_event ret[STORY_LINES],
 		    size_t *ret_more)
 {
@@ -92,7 +100,7 @@ size_t story_events(const struct record_stop *stop, struct story_event ret[STORY
 	add_of_processes(&e, stop);
 	for (uint32_t i = 0; i < stop->n_waited_for && i < SEEN_MAX; i++)
 		add_at(&e, stop->waited_for[i].at_ns, STORY_SEEN, i);
-	if (stop->kill_signal.known && !stop->via.process.pid)
+	if (stop->kill_signal.known && !stop->via.process.pid && !is_rebooted(stop))
 		add_at(&e, stop->kill_signal.at_ns, STORY_KILLED, 0);
 	if (stop->exit.known)
 		add_at(&e, stop->exit.at_ns, STORY_EXITED, 0);
@@ -202,6 +210,8 @@ static void add_exited(struct buf *out, const struct record_stop *stop)
 		buf_printf(out, " exited with code %u", record_code_of(&stop->exit));
 	} else if (sig == 9 && stop->kill_signal.known) {
 		buf_adds(out, " ended");
+	} else if (is_rebooted(stop)) {
+		buf_adds(out, " was ended by reboot(2)");
 	} else if (sig == 9) {
 		buf_adds(out, " was killed");
 		if (is_oom(stop))

@@ -83,7 +83,7 @@ static void add_runtime_lost(struct buf *out, const struct record_stop *stop)
 
 static void add_killed(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
-	/* reboot(2) in a pid namespace: SIGHUP or SIGINT is the status of an init that is killed. */
+	/* As in events: SIGHUP or SIGINT is its status. */
 	if (sig != 9) {
 		buf_adds(out, " was ended by reboot(2)");
 		return;
@@ -220,6 +220,11 @@ static void add_passed(struct buf *out, const struct record_stop *stop)
 	const struct record_process *target = passed_to(stop);
 	const struct record_member *to = record_find_member(stop, target->pid);
 
+	if (stop->forward.number == 9) {
+		buf_adds(out, " killed ");
+		phrase_add_process(out, target);
+		return;
+	}
 	buf_adds(out, " passed ");
 	phrase_add_signal(out, stop->forward.number);
 	buf_adds(out, " to ");
@@ -398,6 +403,20 @@ static void add_kill_time(struct buf *out, const struct record_stop *stop)
 	}
 }
 
+/* Init, by its name when the stop signal came. */
+static void add_asked_init(struct buf *out, const struct record_stop *stop)
+{
+	const char *comm = NULL;
+
+	for (size_t i = 0; i < RECORD_REQUESTS; i++)
+		if (stop->requests[i].at_ns == stop->stop_signal.at_ns)
+			comm = stop->requests[i].target_comm;
+	if (stop->process.pid)
+		phrase_add_process_then(out, &stop->process, comm);
+	else
+		phrase_add_init(out, stop);
+}
+
 /* It was asked, and then killed. */
 static void add_expired(struct buf *out, const struct record_stop *stop)
 {
@@ -407,11 +426,12 @@ static void add_expired(struct buf *out, const struct record_stop *stop)
 		.process = kill->sender.process,
 	};
 
-	phrase_add_init(out, stop);
 	if (stop->deaf || stop->reason) {
+		phrase_add_init(out, stop);
 		buf_addc(out, ' ');
 		phrase_add_reason(out, stop);
 	} else {
+		add_asked_init(out, stop);
 		add_heard(out, stop);
 	}
 	buf_adds(out, "; ");
