@@ -231,5 +231,5 @@ int main(void)
 		      test_container_forged),
 	};
 
-	return cmocka_run_group_tests_name("core/model/maps", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("core/model", tests, NULL, NULL);
 }
