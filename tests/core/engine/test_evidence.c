@@ -8,20 +8,11 @@
 #define WAIT MSEC(250)
 
 /* Another process in the cgroup of A1. */
-static struct graced_proc second_life(void)
-{
-	struct graced_proc p = P_A1;
-
-	p.pid = 5000;
-	p.start_ns = SEC(150);
-	return p;
-}
-
 static void test_lost(void **state)
 {
 	const struct graced_counts before = {.exits = 1, .lost = 4},
 				   after = {.exits = 2, .lost = 5};
-	const struct graced_proc second = second_life();
+	const struct graced_proc second = world_second_a1();
 	const struct obs next = {
 		.type = OBS_INIT,
 		.at_ns = SEC(151),
@@ -125,7 +116,7 @@ static void test_attached_late(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		const struct graced_proc second = second_life();
+		const struct graced_proc second = world_second_a1();
 		struct world w;
 
 		world_open_bare(&w, NULL);
@@ -388,7 +379,7 @@ static void test_init_lost_while_attaching(void **state)
 /* Exit and emptiness of the first were lost; the second is seen by its exec, a signal, its exit. */
 static void test_life_ends_unseen(void **state)
 {
-	const struct graced_proc second = second_life();
+	const struct graced_proc second = world_second_a1();
 	struct world w;
 
 	for (int how = 0; how < 3; how++) {
@@ -418,7 +409,7 @@ static void test_life_ends_unseen(void **state)
 static void test_life_ends_lost(void **state)
 {
 	const struct graced_counts counts = {.exits = 2, .lost = 2};
-	const struct graced_proc second = second_life();
+	const struct graced_proc second = world_second_a1();
 	const struct obs init = {
 		.type = OBS_INIT,
 		.at_ns = SEC(151),

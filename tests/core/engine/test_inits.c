@@ -7,15 +7,6 @@
 #include "lib/engine/world.h"
 
 /* Another process in the cgroup of A1. */
-static struct graced_proc second_life(void)
-{
-	struct graced_proc p = P_A1;
-
-	p.pid = 5000;
-	p.start_ns = SEC(150);
-	return p;
-}
-
 /* The pid of the dead is used again at once: by the tick of /proc and no further it is the same. */
 static void test_pid_reused(void **state)
 {
@@ -92,7 +83,7 @@ static void test_pid1_left(void **state)
 /* The kernel half names another init only when the last one's life is over. */
 static void test_next_init(void **state)
 {
-	const struct graced_proc second = second_life();
+	const struct graced_proc second = world_second_a1();
 	struct world w;
 
 	world_open(&w, NULL);

@@ -320,20 +320,20 @@ static void test_gone(void **state)
 
 	shutworld_open(&w, SHUTDOWN_ASSIST, 0);
 	shutworld_announce(&w);
-	n = shutworld_containers(&w);
+	n = shutworld_status(&w).containers;
 	world_made(&w, ASKED, 70, CG_POD_A, HEX_64("e"));
 	world_init(&w, ASKED, 70, &P_A2);
-	assert_int_equal(shutworld_containers(&w), n + 1);
+	assert_int_equal(shutworld_status(&w).containers, n + 1);
 	world_exit(&w, ASKED + 1, 70, &P_A2, 0);
 	world_empty(&w, ASKED + 2, 70);
 	world_gone(&w, ASKED + 3, 70, NULL);
 	/* Its verdict waits for its name. */
 	assert_int_equal(world_count(&w, RECORD_STOP), 0);
 	world_managed(&w, ASKED + 4, CG_A1, &P_A1, 15);
-	assert_int_equal(shutworld_containers(&w), n);
+	assert_int_equal(shutworld_status(&w).containers, n);
 	world_timer(&w, ASKED + SEC(1));
 	assert_int_equal(world_count(&w, RECORD_STOP), 1);
-	assert_int_equal(shutworld_containers(&w), n);
+	assert_int_equal(shutworld_status(&w).containers, n);
 	world_close(&w);
 }
 

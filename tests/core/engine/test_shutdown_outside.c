@@ -159,12 +159,8 @@ static void test_default_grace(void **state)
 
 static void expect_unknown(struct world *w)
 {
-	struct shutdown_status status;
-	struct shutdown_stats stats;
-
 	expect_nothing(w);
-	assert_true(engine_get_shutdown(w->engine, &status, &stats));
-	assert_int_equal(status.living, 0);
+	assert_int_equal(shutworld_status(w).living, 0);
 }
 
 static void test_left_alone(void **state)

@@ -132,9 +132,9 @@ static void test_gone_meanwhile(void **state)
 	world_managed(&w, ASKED, CG_A1, &P_A1, 15);
 	come_back(&w, &kept);
 	announce(&w, ANNOUNCED);
-	assert_int_equal(shutworld_containers(&w), 4);
+	assert_int_equal(shutworld_status(&w).containers, 4);
 	world_attach(&w, BACK);
-	assert_int_equal(shutworld_containers(&w), 0);
+	assert_int_equal(shutworld_status(&w).containers, 0);
 	world_close(&w);
 }
 

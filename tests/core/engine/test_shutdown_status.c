@@ -57,11 +57,9 @@ static void stop_a1(struct world *w)
 
 static enum shutdown_reason reason(const struct world *w)
 {
-	for (size_t i = 0; i < w->n_records; i++)
-		if (w->records[i].type == RECORD_SHUTDOWN &&
-		    w->records[i].shutdown.step.what == SHUTDOWN_REPORT_RELEASED)
-			return w->records[i].shutdown.step.reason;
-	return SHUTDOWN_REASON_COUNT;
+	const struct record_shutdown *released = shutworld_step(w, SHUTDOWN_REPORT_RELEASED);
+
+	return released ? released->step.reason : SHUTDOWN_REASON_COUNT;
 }
 
 static void test_rhythm(void **state)

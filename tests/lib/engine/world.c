@@ -29,6 +29,15 @@ const struct graced_proc P_A2 = PROC("envoy", 4343, 1, CG_A2, "envoy", 0);
 const struct graced_proc P_B1 = PROC("java", 4444, 1, CG_B1, "java", 0);
 const struct graced_proc P_D1 = PROC("redis", 4545, 1, CG_D1, "redis", 999);
 
+struct graced_proc world_second_a1(void)
+{
+	struct graced_proc p = P_A1;
+
+	p.pid = 5000;
+	p.start_ns = SEC(150);
+	return p;
+}
+
 /* Room for one more: doubled whenever the count is a power of two. */
 static void *room_for(void *list, size_t n, size_t size)
 {

@@ -48,6 +48,8 @@ enum world_cgroup {
 /* Senders and inits; ns_pid is 1 for the inits of containers. */
 extern const struct graced_proc P_SYSTEMD, P_CONTAINERD, P_SHIM, P_RUNC, P_KUBELET, P_SSHD, P_SHELL,
 	P_SELF, P_A1, P_A1_CHILD, P_A2, P_B1, P_D1;
+/* A1's next init. */
+struct graced_proc world_second_a1(void);
 
 struct world {
 	struct engine *engine;

@@ -36,13 +36,13 @@ void shutworld_answer(struct world *w, uint64_t at, enum shutdown_event_type eve
 	assert_int_equal(world_tell(w, &obs), 0);
 }
 
-size_t shutworld_containers(const struct world *w)
+struct shutdown_status shutworld_status(const struct world *w)
 {
 	struct shutdown_status status;
 	struct shutdown_stats stats;
 
 	assert_true(engine_get_shutdown(w->engine, &status, &stats));
-	return status.containers;
+	return status;
 }
 
 void shutworld_tell(struct world *w, uint64_t at, enum shutdown_event_type event)

@@ -18,8 +18,7 @@ void shutworld_set_plan(struct world *w, uint64_t at, const struct obs_shutdown_
 void shutworld_tell(struct world *w, uint64_t at, enum shutdown_event_type event);
 /* Of that container. */
 void shutworld_answer(struct world *w, uint64_t at, enum shutdown_event_type event, uint64_t id);
-/* How many the shutdown knows. */
-size_t shutworld_containers(const struct world *w);
+struct shutdown_status shutworld_status(const struct world *w);
 /* As logind and the kubelet begin it: others hold locks, too. */
 void shutworld_announce(struct world *w);
 /* The clock goes on to that moment; a request for the holders is answered. */

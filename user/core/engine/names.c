@@ -655,22 +655,10 @@ void names_save_exit(const struct podtab_container *c, const struct saver *to)
 
 	COPY(about.id, c->of->name.first);
 	save_container(to, c, &about);
-	*kept = (struct kept_exit){
-		.seen = c->exit.seen,
-		.is_static = c->exit.is_static,
-		.status = c->exit.status,
-		.at_ns = c->exit.at_ns,
-		.start_ns = c->exit.start_ns,
-		.wall_ns = c->exit.wall_ns,
-		.oom_victim = c->exit.oom_victim,
-		.oom_beside = c->exit.oom_beside,
-		.oom_sure = c->exit.oom_sure,
-		.compared = c->compared,
-		.again = c->again,
-		.runtime = c->exit.runtime,
-		.qos = c->exit.qos,
-		.differs = c->differs,
-	};
+	kept->as = c->exit.as;
+	kept->compared = c->compared;
+	kept->again = c->again;
+	kept->differs = c->differs;
 	COPY(kept->id, c->of->name.first);
 	COPY(kept->pod_uid, c->pod_uid);
 	to->fn(to->userdata, &obs);
@@ -690,19 +678,6 @@ int names_load_exit(struct names *names, const struct kept_exit *exit, uint64_t 
 	c->compared = exit->compared;
 	c->again = exit->again;
 	c->differs = exit->differs;
-	c->exit = (struct podtab_exit){
-		.noted = true,
-		.seen = exit->seen,
-		.status = exit->status,
-		.at_ns = exit->at_ns,
-		.wall_ns = exit->wall_ns,
-		.start_ns = exit->start_ns,
-		.oom_victim = exit->oom_victim,
-		.oom_beside = exit->oom_beside,
-		.oom_sure = exit->oom_sure,
-		.runtime = (enum cgpath_runtime)exit->runtime,
-		.qos = (enum cgpath_qos)exit->qos,
-		.is_static = exit->is_static,
-	};
+	c->exit = (struct podtab_exit){.noted = true, .as = exit->as};
 	return 0;
 }

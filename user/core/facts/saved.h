@@ -40,14 +40,6 @@ struct kept_cgroup {
 	char path[KEPT_PATH_MAX]; /* "": not known */
 };
 
-/* A struct of that name whose members are those of the struct around it, too: what both a live
- * object and its checkpoint have, and one assignment copies. */
-#define SHARED(type, name)        \
-	union {                   \
-		struct type name; \
-		struct type;      \
-	}
-
 /*
  * What is seen of a stop as it goes: struct stop, its checkpoint and its record have a member for
  * each row, and the checkpoint has it by that name.
@@ -217,18 +209,13 @@ struct kept_pod {
 	struct pod_truth truth;
 };
 
-/* How the kernel saw a container of a pod exit that a shutdown ends, as struct podtab_exit and
- * struct podtab_container have it. */
+/* How one of a pod's that a shutdown ends has exited, as struct podtab_container has it. */
 struct kept_exit {
 	char id[META_ID_MAX];
 	char pod_uid[POD_UID_MAX];
-	bool seen, is_static;
-	uint32_t status; /* raw wait status */
-	uint64_t at_ns, start_ns;
-	int64_t wall_ns;
-	bool oom_victim, oom_beside, oom_sure, compared, again;
-	uint32_t runtime, qos; /* enum cgpath_runtime, enum cgpath_qos */
-	uint32_t differs;      /* bits of enum discrepancy */
+	SHARED(exit_seen, as);
+	bool compared, again;
+	uint32_t differs; /* bits of enum discrepancy */
 };
 
 #endif

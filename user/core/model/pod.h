@@ -13,6 +13,14 @@
 #define POD_UID_LEN 36 /* with its dashes; a static pod may have a hash of 32 digits instead */
 #define POD_UID_MAX (POD_UID_LEN + 1)
 
+/* A struct of that name whose members are those of the struct around it, too: what both a live
+ * object and its checkpoint have, and one assignment copies. */
+#define SHARED(type, name)        \
+	union {                   \
+		struct type name; \
+		struct type;      \
+	}
+
 struct pod {
 	uint64_t key; /* in the map */
 	char uid[POD_UID_MAX];

@@ -119,6 +119,18 @@ struct meta_container {
 	int64_t finished_wall_ns;
 };
 
+/* How the kernel saw a container exit, which its runtime may report otherwise. */
+struct exit_seen {
+	bool seen;	 /* false: its status was lost */
+	uint32_t status; /* raw wait status */
+	uint64_t at_ns, start_ns;
+	int64_t wall_ns;
+	bool oom_victim, oom_beside, oom_sure; /* as struct discrepancy_exit has it */
+	/* As its cgroup's path had it. */
+	bool is_static;
+	uint32_t runtime, qos; /* enum cgpath_runtime, enum cgpath_qos */
+};
+
 /* "sha256:<64 hex>" or the digits alone: no name of an image. */
 bool meta_is_digest(const char *text, size_t len);
 

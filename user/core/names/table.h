@@ -44,16 +44,7 @@ struct podtab_pod {
 /* The kernel's word of an exit, kept for the runtime's own to be compared with. */
 struct podtab_exit {
 	bool noted;
-	bool seen;	 /* false: its status was lost */
-	uint32_t status; /* raw wait status */
-	uint64_t at_ns;
-	int64_t wall_ns;
-	uint64_t start_ns;
-	bool oom_victim, oom_beside, oom_sure; /* as struct discrepancy_exit has it */
-	/* As its cgroup's path had it. */
-	enum cgpath_runtime runtime;
-	enum cgpath_qos qos;
-	bool is_static;
+	SHARED(exit_seen, as);
 	bool asked; /* a manager had asked for its stop, and no container in its place is known */
 };
 

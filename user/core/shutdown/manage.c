@@ -2,7 +2,6 @@
 /* The rules of mode manage: graced ends the pods of one group after the other, as the kubelet would
  * (docs/kubelet-rules.md, "Kill phase", "Grace in a shutdown", "Sidecar order"). */
 #include <signal.h>
-#include <string.h>
 
 #include "base/time.h"
 #include "core/pods/kill_grace.h"
@@ -530,7 +529,7 @@ bool shutdown_save_turn(const struct shutdown *sd, uint64_t id, struct shutdown_
 
 	if (!turn || !turn->begun_ns || !shutdown_is_on(sd))
 		return false;
-	memcpy(ret, turn, sizeof(*ret));
+	*ret = turn->saved;
 	ret->id = id;
 	return true;
 }

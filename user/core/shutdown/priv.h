@@ -45,7 +45,7 @@ struct shutdown_pod_rec {
 
 /* How mode manage ends a container. Times are of the time that counts, 0: not yet. */
 struct shutdown_turn {
-	struct shutdown_run_turn;
+	SHARED(shutdown_run_turn, saved);
 	uint64_t given_at; /* given_ns by the clock, decided by this process; 0: it was not */
 	bool late;	   /* it began after the announcement */
 	bool left;	   /* ... and after the lock was released: it is left to systemd */
