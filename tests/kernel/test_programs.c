@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graced.skel.h"
 #include "graced/event.h"
+#include "graced.skel.h"
 #include "lib/claim.h"
 
 struct stage {

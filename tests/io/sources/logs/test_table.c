@@ -6,6 +6,7 @@
 #include "io/sources/logs/logs.h"
 #include "lib/claim.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
