@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "graced/event.h"
+#include "graced.skel.h"
 #include "lib/claim.h"
 
 #include "graced.skel.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/bus/unit_jobs: which units of a played systemd are stopped and started again, and
+/* Claims about io/bus/units: which units of a played systemd are stopped and started again, and
  * when that is over. */
-#include "io/bus/unit_jobs.h"
+#include "io/bus/units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -430,5 +430,5 @@ int main(void)
 		 set_up, tear_down, NULL},
 	};
 
-	return cmocka_run_group_tests_name("io/bus/unit_jobs", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/bus/units", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/bus/unit_order: what is read of a played systemd, and that it answers once. */
-#include "io/bus/unit_order.h"
+/* Claims about io/bus/units: what is read of a played systemd, and that it answers once. */
+#include "io/bus/units.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about io/files/append: one holder, nothing that is not ours, whole contents. */
-#include "io/files/append.h"
+/* Claims about io/files/file: one holder, nothing that is not ours, whole contents. */
+#include "io/files/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

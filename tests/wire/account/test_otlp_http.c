@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/account/otlp_http: where spans go, with which headers, and what an answer of
+/* Claims about wire/account/otlp: where spans go, with which headers, and what an answer of
  * any peer means. */
-#include "wire/account/otlp_http.h"
+#include "wire/account/otlp.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -184,5 +184,5 @@ int main(void)
 		CLAIM("a large answer is cut", large),
 	};
 
-	return cmocka_run_group_tests_name("wire/account/otlp_http", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/account/otlp", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kubernetes/event: the object and the patch that the API server takes. */
-#include "wire/kubernetes/event.h"
+/* Claims about wire/kubernetes/patch: the object and the patch that the API server takes. */
+#include "wire/kubernetes/patch.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -98,5 +98,5 @@ int main(void)
 		CLAIM("a series is patched with its count and its last time", test_series),
 	};
 
-	return cmocka_run_group_tests_name("wire/kubernetes/event", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/kubernetes/patch", tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 #include "core/kubelet/ending.h"
 #include "core/shutdown/managed.h"
 #include "io/api/writer.h"
-#include "io/bus/unit_order.h"
+#include "io/bus/units.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "wire/kubernetes/patch.h"

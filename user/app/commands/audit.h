@@ -3,13 +3,35 @@
 #ifndef APP_COMMANDS_AUDIT_H
 #define APP_COMMANDS_AUDIT_H
 
-#include "app/query/audit_tree.h"
 #include "app/query/describe.h"
 #include "app/config/options.h"
 #include "core/cgroup/path.h"
 #include "core/facts/observation.h"
 #include "core/stop/audit_record.h"
+#include "core/tree/tree.h"
 #include "io/proc/proc.h"
+
+/* The processes below an init, and what would become of each. */
+
+/* All zero: nothing was looked at. */
+struct audit_tree {
+	struct tree tree;
+	struct audit_seen *seen; /* what the tree's strings are in */
+};
+
+struct audit_tree_of {
+	const struct procfs_proc *init;
+	const struct procfs_proc *members; /* the processes of the cgroup */
+	size_t n;
+	const struct audit_facts *facts; /* of the init */
+	const struct audit *audit;	 /* likewise */
+	bool only_below;		 /* it is not an init: the others do not concern it */
+};
+
+/* 0 or -ENOMEM. */
+int audit_tree_read(const struct audit_tree_of *of, struct audit_tree *ret);
+
+void audit_tree_free(struct audit_tree *tree);
 
 struct audit_found {
 	char *cgroup;

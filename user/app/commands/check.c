@@ -24,7 +24,7 @@
 #include "base/utf8.h"
 #include "io/cgroup/hierarchy.h"
 #include "io/control/control.h"
-#include "io/files/append.h"
+#include "io/files/file.h"
 #include "io/files/library.h"
 #include "io/kernel/kernel.h"
 #include "io/proc/proc.h"

@@ -17,7 +17,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "core/kubelet/explain.h"
-#include "io/bus/unit_jobs.h"
+#include "io/bus/units.h"
 #include "wire/config/web.h"
 #include "wire/http/request.h"
 

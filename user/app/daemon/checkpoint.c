@@ -9,7 +9,7 @@
 #include "app/log/log.h"
 #include "base/cleanup.h"
 #include "base/version.h"
-#include "io/files/append.h"
+#include "io/files/file.h"
 #include "io/proc/clock.h"
 #include "wire/recording/checkpoint.h"
 

@@ -14,7 +14,7 @@
 #include "io/api/writer.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
-#include "wire/kubernetes/event.h"
+#include "wire/kubernetes/patch.h"
 
 /* An Event that the server did not take for so long is given up. */
 #define PATIENCE_NS    UINT64_C(120000000000)

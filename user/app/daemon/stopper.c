@@ -21,7 +21,7 @@
 #include "base/cleanup.h"
 #include "base/signame.h"
 #include "base/time.h"
-#include "io/bus/unit_jobs.h"
+#include "io/bus/units.h"
 #include "io/files/file.h"
 #include "io/loop/loop.h"
 

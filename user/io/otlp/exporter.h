@@ -17,7 +17,7 @@
 #include <systemd/sd-event.h>
 
 #include "io/fetch/fetch.h"
-#include "wire/account/otlp_http.h"
+#include "wire/account/otlp.h"
 
 /* Strings are borrowed. Zero stands for the default. */
 struct exporter_options {

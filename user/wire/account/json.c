@@ -12,17 +12,9 @@
 
 #define NS_DECIMALS 9
 
-static void add_count(struct buf *out, const char *key, bool known, uint64_t n)
-{
-	if (known)
-		jsonw_u64(out, key, n);
-	else
-		jsonw_null(out, key);
-}
-
 static void add_span(struct buf *out, const char *key, uint64_t from, uint64_t to)
 {
-	add_count(out, key, from && to && to >= from, to - from);
+	jsonw_u64_if(out, key, from && to && to >= from, to - from);
 }
 
 static void add_holders(struct buf *out, const struct account_story *story)
@@ -46,18 +38,12 @@ static void add_groups(struct buf *out, const struct account_story *story)
 
 		jsonw_object(out, NULL);
 		jsonw_u64(out, "index", g->index);
-		if (g->priority_known)
-			jsonw_i64(out, "priority", g->priority);
-		else
-			jsonw_null(out, "priority");
+		jsonw_i64_if(out, "priority", g->priority_known, g->priority);
 		jsonw_time(out, "begin_boot_ns", g->begin_ns);
 		jsonw_time(out, "done_boot_ns", g->done_ns);
 		jsonw_time(out, "length_ns", g->length_ns);
 		jsonw_time(out, "planned_boot_ns", g->planned_ns);
-		if (g->done_ns)
-			jsonw_bool(out, "timed_out", g->timed_out);
-		else
-			jsonw_null(out, "timed_out");
+		jsonw_bool_if(out, "timed_out", g->done_ns, g->timed_out);
 		jsonw_object_end(out);
 	}
 	jsonw_array_end(out);
@@ -79,9 +65,9 @@ static void add_shutdown(struct buf *out, const struct account_story *story)
 	jsonw_str(out, "reason", story->reason);
 	jsonw_bool(out, "lock_held", story->lock_held);
 	add_span(out, "lock_held_ns", story->announced_ns, account_lock_end(story));
-	add_count(out, "containers_left", story->released_ns, story->left);
-	add_count(out, "volumes_left", story->volumes_known, story->volumes);
-	add_count(out, "others", story->released_ns, story->others);
+	jsonw_u64_if(out, "containers_left", story->released_ns, story->left);
+	jsonw_u64_if(out, "volumes_left", story->volumes_known, story->volumes);
+	jsonw_u64_if(out, "others", story->released_ns, story->others);
 	add_holders(out, story);
 	add_groups(out, story);
 	jsonw_object_end(out);
@@ -158,7 +144,7 @@ static void add_signal(struct buf *out, const char *key, const struct record_sig
 	jsonw_str(out, "result", signal->result < 0 ? NULL : record_result_name(signal->result));
 	jsonw_u64(out, "at_boot_ns", signal->at_ns);
 	jsonw_str(out, "sender", sender->process.comm);
-	add_count(out, "sender_pid", sender->process.comm, sender->process.pid);
+	jsonw_u64_if(out, "sender_pid", sender->process.comm, sender->process.pid);
 	jsonw_str(out, "sender_kind", sender_kind_name(sender->kind));
 	jsonw_object_end(out);
 }
@@ -166,11 +152,8 @@ static void add_signal(struct buf *out, const char *key, const struct record_sig
 static void add_exit(struct buf *out, const struct record_exit *exit)
 {
 	jsonw_object(out, "exit");
-	if (account_code(exit) >= 0)
-		jsonw_i64(out, "code", account_code(exit));
-	else
-		jsonw_null(out, "code");
-	add_count(out, "signal", exit->known, exit->status & 0x7f);
+	jsonw_i64_if(out, "code", account_code(exit) >= 0, account_code(exit));
+	jsonw_u64_if(out, "signal", exit->known, exit->status & 0x7f);
 	jsonw_time(out, "at_boot_ns", exit->at_ns);
 	jsonw_object_end(out);
 }
@@ -187,10 +170,7 @@ static void add_grace(struct buf *out, const struct account_stop *stop)
 	jsonw_decimal(out, "seconds", grace->ns, NS_DECIMALS);
 	jsonw_str(out, "from", stop->unrecorded ? NULL : grace_from_name(grace->from));
 	jsonw_time(out, "deadline_boot_ns", stop->deadline_ns);
-	if (stop->margin_known)
-		jsonw_i64(out, "margin_ns", stop->margin_ns);
-	else
-		jsonw_null(out, "margin_ns");
+	jsonw_i64_if(out, "margin_ns", stop->margin_known, stop->margin_ns);
 	jsonw_object_end(out);
 }
 
@@ -213,13 +193,13 @@ static void add_stop(struct buf *out, const struct account_stop *stop)
 	jsonw_str(out, "name", of->container.name);
 	jsonw_str(out, "id", of->container.id);
 	jsonw_str(out, "cgroup", of->container.cgroup);
-	add_count(out, "group", stop->group_known, stop->group);
+	jsonw_u64_if(out, "group", stop->group_known, stop->group);
 	add_signal(out, "stop_signal", &of->stop_signal);
 	add_signal(out, "kill_signal", &of->kill_signal);
 	add_exit(out, &of->exit);
 	jsonw_time(out, "empty_boot_ns", of->empty_ns);
 	known = account_took(stop, &took);
-	add_count(out, "latency_ns", known, took);
+	jsonw_u64_if(out, "latency_ns", known, took);
 	add_grace(out, stop);
 	jsonw_str(out, "outcome", outcome_name(of->outcome));
 	jsonw_str(out, "cause", stop->unrecorded ? NULL : cause_name(of->cause));
@@ -253,10 +233,7 @@ static void add_pod(struct buf *out, const struct account_story *story,
 /* What only shutdowns have. */
 static void add_seen(struct buf *out, const char *key, const struct account_story *story, bool seen)
 {
-	if (story->shutdown)
-		jsonw_bool(out, key, seen);
-	else
-		jsonw_null(out, key);
+	jsonw_bool_if(out, key, story->shutdown, seen);
 }
 
 static void add_evidence(struct buf *out, const struct account_story *story)
@@ -273,10 +250,7 @@ static void add_evidence(struct buf *out, const struct account_story *story)
 		jsonw_null(out, "boot_end_clean");
 	jsonw_time(out, "graced_stopped_boot_ns", p->ended ? story->ended_ns : 0);
 	jsonw_u64(out, "graced_restarts", p->restarts);
-	if (p->lost_somewhere)
-		jsonw_null(out, "events_lost");
-	else
-		jsonw_u64(out, "events_lost", p->lost);
+	jsonw_u64_if(out, "events_lost", !p->lost_somewhere, p->lost);
 	jsonw_u64(out, "stops_with_gaps", p->gaps);
 	jsonw_u64(out, "stops_without_record", p->unrecorded);
 	jsonw_u64(out, "records_left_out", p->cut);

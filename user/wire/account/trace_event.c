@@ -222,10 +222,7 @@ static void add_arguments(struct trace *t, const struct account_pod *pod,
 	jsonw_str(t->out, "pod", stop->of->pod.name);
 	jsonw_str(t->out, "container", stop->of->container.name);
 	jsonw_str(t->out, "sender", stop->of->stop_signal.sender.process.comm);
-	if (stop->margin_known)
-		jsonw_i64(t->out, "margin_ns", stop->margin_ns);
-	else
-		jsonw_null(t->out, "margin_ns");
+	jsonw_i64_if(t->out, "margin_ns", stop->margin_known, stop->margin_ns);
 	jsonw_str(t->out, "note", buf_str(&note));
 	jsonw_object_end(t->out);
 }

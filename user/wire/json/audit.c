@@ -27,10 +27,8 @@ static void write_blocked(struct buf *out, const struct member *m, const void *o
 {
 	const uint32_t *threads = ((const struct audit_record *)object)->facts.threads;
 
-	if (!threads[AUDIT_UNSURE] || threads[AUDIT_OPEN])
-		jsonw_bool(out, m->key, !threads[AUDIT_OPEN]);
-	else
-		jsonw_null(out, m->key);
+	jsonw_bool_if(out, m->key, !threads[AUDIT_UNSURE] || threads[AUDIT_OPEN],
+		      !threads[AUDIT_OPEN]);
 }
 
 static bool is_sure(const struct member *m, const void *object)
@@ -141,14 +139,8 @@ static void write_process(struct buf *out, const struct tree *t, size_t i)
 	write_named(out, "by", t, p->by);
 	write_wrapper(out, p);
 	write_signal(out, "then_signal", p->then);
-	if (p->killed_ms)
-		jsonw_u64(out, "killed_after_ns", p->killed_ms * 1000000ull);
-	else
-		jsonw_null(out, "killed_after_ns");
-	if (p->waited == TRI_UNKNOWN)
-		jsonw_null(out, "waited_for");
-	else
-		jsonw_bool(out, "waited_for", p->waited == TRI_TRUE);
+	jsonw_u64_if(out, "killed_after_ns", p->killed_ms, p->killed_ms * 1000000ull);
+	jsonw_bool_if(out, "waited_for", p->waited != TRI_UNKNOWN, p->waited == TRI_TRUE);
 	jsonw_bool(out, "if_default", p->assumed);
 	jsonw_object_end(out);
 }

@@ -421,15 +421,9 @@ static void add_container(struct buf *out, const struct explain *e,
 	jsonw_str(out, "name", c->container->name);
 	jsonw_str(out, "kind", explain_words_kind(c));
 	jsonw_str(out, "state", buf_str(&state));
-	if (c->view.end)
-		jsonw_i64(out, "exit_code", c->view.end->exit_code);
-	else
-		jsonw_null(out, "exit_code");
+	jsonw_i64_if(out, "exit_code", c->view.end, c->view.end ? c->view.end->exit_code : 0);
 	add_counts(out, c->view.counts);
-	if (by)
-		jsonw_bool(out, "restarts", restarts);
-	else
-		jsonw_null(out, "restarts");
+	jsonw_bool_if(out, "restarts", by, restarts);
 	jsonw_str(out, "restarts_by", by);
 	jsonw_object_end(out);
 }
@@ -505,10 +499,7 @@ int explain_json(struct buf *out, const char *input, const struct explain *e)
 		add_condition(out, e, &e->status.conditions.items[i]);
 	jsonw_array_end(out);
 	add_next(out, e);
-	if (e->job || e->other_job)
-		jsonw_bool(out, "job_applies", e->job != NULL);
-	else
-		jsonw_null(out, "job_applies");
+	jsonw_bool_if(out, "job_applies", e->job || e->other_job, e->job != NULL);
 	add_match(out, e);
 	add_notes(out, e);
 	return podobj_json_end(out);

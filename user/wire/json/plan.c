@@ -154,10 +154,7 @@ static void add_seconds(struct buf *out, const char *key, bool known, int64_t se
 
 static void add_asked(struct buf *out, const struct podobj_pod *pod)
 {
-	if (pod->has_priority)
-		jsonw_i64(out, "priority", pod->priority);
-	else
-		jsonw_null(out, "priority");
+	jsonw_i64_if(out, "priority", pod->has_priority, pod->priority);
 	jsonw_bool(out, "mirror", pod->mirror);
 	add_seconds(out, "grace_ns", pod->has_grace, pod->grace_s);
 	add_seconds(out, "deletion_grace_ns", pod->has_deletion_grace, pod->deletion_grace_s);
@@ -187,10 +184,8 @@ static void add_end(struct buf *out, const struct shutview *view, const struct s
 		add_view_group(out, view, pod);
 	add_seconds(out, "override_ns", !pod->over, pod->override_s);
 	add_seconds(out, "stop_ns", !pod->over, pod->stop_s);
-	if (pod->over || pod->cut == SHUTVIEW_CUT_UNKNOWN)
-		jsonw_null(out, "cut_short");
-	else
-		jsonw_bool(out, "cut_short", pod->cut == SHUTVIEW_CUT_SHORT);
+	jsonw_bool_if(out, "cut_short", !(pod->over || pod->cut == SHUTVIEW_CUT_UNKNOWN),
+		      pod->cut == SHUTVIEW_CUT_SHORT);
 }
 
 static void add_deaf(struct buf *out, const struct shutview_pod *pod)
@@ -252,10 +247,7 @@ static void add_shutdown(struct buf *out, const struct shutview *view)
 		add_ns(out, "host_limit_ns", view->rules->limit_ns);
 	else
 		jsonw_null(out, "host_limit_ns");
-	if (has_limit)
-		jsonw_bool(out, "suffices", shutview_suffices(view));
-	else
-		jsonw_null(out, "suffices");
+	jsonw_bool_if(out, "suffices", has_limit, shutview_suffices(view));
 	jsonw_object_end(out);
 }
 
@@ -297,10 +289,8 @@ static void add_drain_need(struct buf *out, const struct drain_pod *pod)
 		add_ns(out, "needs_ns", pod->need_ns);
 	else
 		jsonw_null(out, "needs_ns");
-	if (ends && pod->view.cut != SHUTVIEW_CUT_UNKNOWN)
-		jsonw_bool(out, "cut_short", pod->view.cut == SHUTVIEW_CUT_SHORT);
-	else
-		jsonw_null(out, "cut_short");
+	jsonw_bool_if(out, "cut_short", ends && pod->view.cut != SHUTVIEW_CUT_UNKNOWN,
+		      pod->view.cut == SHUTVIEW_CUT_SHORT);
 }
 
 static void add_deadline(struct buf *out, const struct drain *drain)

@@ -172,12 +172,10 @@ static bool has_grace(const struct member *m, const void *object)
 
 static void write_left(struct buf *out, const struct member *m, const void *object)
 {
-	int64_t left;
+	int64_t left = 0;
+	bool known = pods_record_left(object, &left);
 
-	if (pods_record_left(object, &left))
-		jsonw_i64(out, m->key, left);
-	else
-		jsonw_null(out, m->key);
+	jsonw_i64_if(out, m->key, known, left);
 }
 
 static const struct member grace[] = {

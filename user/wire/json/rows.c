@@ -274,10 +274,7 @@ static void write_held(struct buf *out, const struct member *m, const void *obje
 	uint64_t from = ((const struct record_reaped *)object)->exit.at_ns;
 	uint64_t to = ((const struct record *)record)->at_ns;
 
-	if (from && to && to >= from)
-		jsonw_u64(out, m->key, to - from);
-	else
-		jsonw_null(out, m->key);
+	jsonw_u64_if(out, m->key, from && to && to >= from, to - from);
 }
 
 static const struct member reaped[] = {

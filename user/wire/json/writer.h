@@ -78,6 +78,21 @@ static inline void jsonw_i64(struct buf *out, const char *key, int64_t value)
 	buf_add_i64(out, value);
 }
 
+/* The same, or null for what is not known. TYPE: bool, u64 or i64. */
+#define JSONW_IF(TYPE, value_type)                                                         \
+	static inline void jsonw_##TYPE##_if(struct buf *out, const char *key, bool known, \
+					     value_type value)                             \
+	{                                                                                  \
+		if (known)                                                                 \
+			jsonw_##TYPE(out, key, value);                                     \
+		else                                                                       \
+			jsonw_null(out, key);                                              \
+	}
+JSONW_IF(bool, bool)
+JSONW_IF(u64, uint64_t)
+JSONW_IF(i64, int64_t)
+#undef JSONW_IF
+
 /* The number units / 10^decimals, exactly, without trailing zeros; decimals is at most 19. */
 void jsonw_decimal(struct buf *out, const char *key, uint64_t units, unsigned int decimals);
 

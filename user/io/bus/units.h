@@ -3,12 +3,14 @@
  * Has systemd stop units, and start again those of them that ran (org.freedesktop.systemd1(5)).
  * Nothing is waited for: a connection is made for each task, and the answers come in the loop.
  */
-#ifndef IO_BUS_UNIT_JOBS_H
-#define IO_BUS_UNIT_JOBS_H
+#ifndef IO_BUS_UNITS_H
+#define IO_BUS_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
+
+#include "core/boot/proof.h"
 
 #define UNITJOBS_MAX	  32  /* units of one list */
 #define UNITJOBS_NAME_MAX 256 /* systemd's UNIT_NAME_MAX, with its NUL */
@@ -57,5 +59,27 @@ void unitjobs_start(struct unitjobs *jobs);
 size_t unitjobs_remembered(const struct unitjobs *jobs, const char *ret[static UNITJOBS_MAX]);
 /* Remembers a unit that an earlier process has stopped. */
 void unitjobs_remember(struct unitjobs *jobs, const char *name);
+
+/*
+ * Which units systemd does not start before the unit of this process is up: asked once, over a
+ * connection of its own, and never waited for.
+ */
+
+#define UNITORDER_LIMIT_NS 5000000000ull
+
+struct unitorder;
+
+/* Once, from the loop. NULL: systemd did not answer, or not about these units; error says why. */
+typedef void (*unitorder_fn)(void *userdata, const struct proof_order *order, const char *error);
+
+/*
+ * names: NULL-ended, PROOF_UNITS_MAX at most, borrowed. bus_address: as unitjobs_options has it
+ * (io/bus/units.h). -EINVAL for an invalid address, -ENOENT where there is no systemd,
+ * -ENOMEM, -errno; without a callback then.
+ */
+int unitorder_query(sd_event *event, const char *bus_address, const char *const *names,
+		    unitorder_fn fn, void *userdata, struct unitorder **ret);
+/* There is no callback any more. */
+struct unitorder *unitorder_free(struct unitorder *order);
 
 #endif

@@ -3,8 +3,8 @@
  * OTLP/HTTP as its specification has it (opentelemetry.io, "OTLP/HTTP"): where spans are sent,
  * which headers the environment adds, and what an answer means.
  */
-#ifndef WIRE_ACCOUNT_OTLP_HTTP_H
-#define WIRE_ACCOUNT_OTLP_HTTP_H
+#ifndef WIRE_ACCOUNT_OTLP_H
+#define WIRE_ACCOUNT_OTLP_H
 
 #include <stdbool.h>
 #include <stddef.h>

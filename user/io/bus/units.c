@@ -1,14 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One task at a time: a list of the units, a job for each that runs, and the end of each job. */
-#include "io/bus/unit_jobs.h"
+#include "io/bus/units.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
+
+/* --- the list of some units --------------------------------------------------------------------- */
+
+struct listed {
+	const char *name, *state, *job_type;
+	uint32_t job;
+};
+
+static int each_unit(sd_bus_message *m, void (*fn)(void *userdata, const struct listed *unit),
+		     void *userdata)
+{
+	struct listed unit;
+	const char *text;
+	int r = sd_bus_message_enter_container(m, 'a', "(ssssssouso)");
+
+	while (r > 0) {
+		r = sd_bus_message_read(m, "(ssssssouso)", &unit.name, &text, &text, &unit.state,
+					&text, &text, &text, &unit.job, &unit.job_type, &text);
+		if (r > 0)
+			fn(userdata, &unit);
+	}
+	return r;
+}
+
+/* At most UNITJOBS_MAX. */
+static int query_units(struct busconn *conn, const char *const *names, size_t n,
+		       sd_bus_slot **ret_call, sd_bus_message_handler_t handler, void *userdata)
+{
+	static const struct busconn_method list = {
+		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, "ListUnitsByNames", {}};
+	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
+	char *all[UNITJOBS_MAX + 1] = {};
+	int r = busconn_new_call(conn, &list, &m);
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (char *)names[i];
+	if (r >= 0)
+		r = sd_bus_message_append_strv(m, all);
+	return r < 0 ? r : busconn_send(conn, m, ret_call, handler, userdata);
+}
+
+/* --- jobs of units ------------------------------------------------------------------------------ */
 
 enum task { TASK_NONE, TASK_STOP, TASK_START };
 
@@ -219,30 +262,17 @@ static int on_removed(sd_bus_message *m, void *userdata, sd_bus_error *ret_error
 /* --- the units that run ------------------------------------------------------------------------- */
 
 /* Only what runs, or is about to, is started again later; what is ending is waited for. */
-static void take_unit(struct unitjobs *j, const char *name, const char *state)
+static void take_unit(void *userdata, const struct listed *unit)
 {
+	struct unitjobs *j = userdata;
+	const char *name = unit->name, *state = unit->state;
+
 	if (strcmp(state, "inactive") == 0 || strcmp(state, "failed") == 0 ||
 	    j->n_running == UNITJOBS_MAX || strlen(name) >= UNITJOBS_NAME_MAX)
 		return;
 	strcpy(j->running[j->n_running++], name);
 	if (strcmp(state, "deactivating") != 0)
 		unitjobs_remember(j, name);
-}
-
-static int read_units(struct unitjobs *j, sd_bus_message *m)
-{
-	const char *name, *state, *text;
-	uint32_t id;
-	int r = sd_bus_message_enter_container(m, 'a', "(ssssssouso)");
-
-	j->n_running = 0;
-	while (r > 0) {
-		r = sd_bus_message_read(m, "(ssssssouso)", &name, &text, &text, &state, &text,
-					&text, &text, &id, &text, &text);
-		if (r > 0)
-			take_unit(j, name, state);
-	}
-	return r;
 }
 
 static void stop_running(struct unitjobs *j)
@@ -261,7 +291,7 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 	note_owner(j, m);
 	if (error)
 		note_error(j, "systemd", error->message ? error->message : error->name);
-	else if (read_units(j, m) < 0)
+	else if (each_unit(m, take_unit, j) < 0)
 		note_error(j, "systemd", "the answer makes no sense");
 	else
 		stop_running(j);
@@ -271,17 +301,12 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 
 static int request_units(struct unitjobs *j)
 {
-	static const struct busconn_method list = {
-		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, "ListUnitsByNames", {}};
-	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
-	char *names[UNITJOBS_MAX + 1] = {};
-	int r = busconn_new_call(&j->conn, &list, &m);
+	const char *names[UNITJOBS_MAX];
 
 	for (size_t i = 0; i < j->n_names; i++)
 		names[i] = j->names[i];
-	if (r >= 0)
-		r = sd_bus_message_append_strv(m, names);
-	return r < 0 ? r : busconn_send(&j->conn, m, &j->call, on_units, j);
+	j->n_running = 0;
+	return query_units(&j->conn, names, j->n_names, &j->call, on_units, j);
 }
 
 /* --- the connection ----------------------------------------------------------------------------- */
@@ -401,5 +426,239 @@ struct unitjobs *unitjobs_free(struct unitjobs *j)
 	drop_task(j);
 	busconn_done(&j->conn);
 	free(j);
+	return NULL;
+}
+
+/* --- the order of a start --------------------------------------------------------------------- */
+
+#define UNIT SYSTEMD_NAME ".Unit"
+
+struct unitorder {
+	struct busconn conn;
+	const char *const *names;
+	size_t n_names;
+	unitorder_fn fn;
+	void *userdata;
+	sd_bus_slot *call;
+	struct proof_order order;
+	bool seen[PROOF_UNITS_MAX];
+};
+
+static void end_order(struct unitorder *u, const char *error)
+{
+	unitorder_fn fn = u->fn;
+
+	u->call = sd_bus_slot_unref(u->call);
+	busconn_wake(&u->conn, 0);
+	u->fn = NULL;
+	if (fn)
+		fn(u->userdata, error ? NULL : &u->order, error);
+}
+
+/* True: the answer can be read. */
+static bool is_answer(struct unitorder *u, sd_bus_message *m)
+{
+	const sd_bus_error *error = sd_bus_message_get_error(m);
+
+	u->call = sd_bus_slot_unref(u->call);
+	if (!error)
+		return true;
+	busconn_set_text(&u->conn, "", error->message ? error->message : error->name);
+	end_order(u, u->conn.text);
+	return false;
+}
+
+static size_t place_of(const struct unitorder *u, const char *name)
+{
+	size_t i = 0;
+
+	while (i < u->n_names && strcmp(u->names[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* --- the units that are asked about ------------------------------------------------------------- */
+
+static void take_order(void *userdata, const struct listed *unit)
+{
+	struct unitorder *u = userdata;
+	size_t i = place_of(u, unit->name);
+
+	if (i == u->n_names)
+		return;
+	u->seen[i] = true;
+	u->order.units[i].idle = strcmp(unit->state, "inactive") == 0;
+	u->order.units[i].queued = unit->job && strcmp(unit->job_type, "start") == 0;
+}
+
+static int read_order(struct unitorder *u, sd_bus_message *m)
+{
+	int r = each_unit(m, take_order, u);
+
+	for (size_t i = 0; r >= 0 && i < u->n_names; i++)
+		if (!u->seen[i])
+			return -EBADMSG;
+	return r;
+}
+
+static int on_order(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	struct unitorder *u = userdata;
+
+	if (is_answer(u, m))
+		end_order(u, read_order(u, m) < 0 ? "the list of units makes no sense" : NULL);
+	return 0;
+}
+
+/* --- the own unit ------------------------------------------------------------------------------- */
+
+static int read_before(struct unitorder *u, sd_bus_message *m)
+{
+	const char *name;
+	int r = sd_bus_message_enter_container(m, 'v', "as");
+
+	if (r >= 0)
+		r = sd_bus_message_enter_container(m, 'a', "s");
+	while (r >= 0 && (r = sd_bus_message_read(m, "s", &name)) > 0)
+		if (place_of(u, name) < u->n_names)
+			u->order.units[place_of(u, name)].after = true;
+	if (r >= 0)
+		r = sd_bus_message_exit_container(m);
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_property(struct unitorder *u, sd_bus_message *m)
+{
+	const char *key, *state;
+	int r = sd_bus_message_read(m, "s", &key);
+
+	if (r <= 0)
+		return r < 0 ? r : -EBADMSG;
+	if (strcmp(key, "Before") == 0)
+		return read_before(u, m);
+	if (strcmp(key, "ActiveState") != 0)
+		return sd_bus_message_skip(m, "v");
+	r = sd_bus_message_read(m, "v", "s", &state);
+	u->order.starting = r > 0 && strcmp(state, "activating") == 0;
+	return r;
+}
+
+static int read_properties(struct unitorder *u, sd_bus_message *m)
+{
+	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		r = read_property(u, m);
+		if (r >= 0)
+			r = sd_bus_message_exit_container(m);
+	}
+	return r;
+}
+
+static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	struct unitorder *u = userdata;
+
+	if (!is_answer(u, m))
+		return 0;
+	if (read_properties(u, m) < 0 ||
+	    query_units(&u->conn, u->names, u->n_names, &u->call, on_order, u) < 0)
+		end_order(u, "the properties of the own unit make no sense");
+	return 0;
+}
+
+static int query_properties(struct unitorder *u, const char *object)
+{
+	const struct busconn_method get = {SYSTEMD_NAME, object, BUS_PROPERTIES, "GetAll", {UNIT}};
+
+	return busconn_call(&u->conn, &get, &u->call, on_properties, u);
+}
+
+static int on_own(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	struct unitorder *u = userdata;
+	const char *object;
+
+	if (!is_answer(u, m))
+		return 0;
+	if (sd_bus_message_read(m, "o", &object) <= 0 || query_properties(u, object) < 0)
+		end_order(u, "the answer about the own unit makes no sense");
+	return 0;
+}
+
+static int query_own(struct unitorder *u)
+{
+	static const struct busconn_method get = {
+		SYSTEMD_NAME, SYSTEMD_OBJECT, SYSTEMD_MANAGER, "GetUnitByPID", {}};
+	_cleanup_(cleanup_sd_bus_message_unref) sd_bus_message *m = NULL;
+	int r = busconn_new_call(&u->conn, &get, &m);
+
+	if (r >= 0)
+		r = sd_bus_message_append(m, "u", (uint32_t)getpid());
+	return r < 0 ? r : busconn_send(&u->conn, m, &u->call, on_own, u);
+}
+
+/* --- the connection ----------------------------------------------------------------------------- */
+
+static int on_order_lost(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	end_order(userdata, "systemd has closed the connection");
+	return 0;
+}
+
+static int on_order_limit(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	end_order(userdata, "systemd does not answer");
+	return 0;
+}
+
+static int begin_order(struct unitorder *u, sd_event *event, const char *address)
+{
+	static const struct busconn_match match = {BUSCONN_DISCONNECTED, on_order_lost, false};
+	int r = busconn_init(&u->conn, event, on_order_limit, u);
+
+	if (r >= 0)
+		r = busconn_set_address(&u->conn, address);
+	if (r >= 0)
+		r = busconn_connect_systemd(&u->conn, clock_boot_ns());
+	if (r >= 0)
+		r = busconn_match(&u->conn, &match, 1, u);
+	if (r >= 0)
+		r = query_own(u);
+	if (r >= 0)
+		busconn_wake(&u->conn, clock_boot_ns() + UNITORDER_LIMIT_NS);
+	return r;
+}
+
+int unitorder_query(sd_event *event, const char *bus_address, const char *const *names,
+		    unitorder_fn fn, void *userdata, struct unitorder **ret)
+{
+	struct unitorder *u = calloc(1, sizeof(*u));
+	int r;
+
+	if (!u)
+		return -ENOMEM;
+	u->names = names;
+	while (u->n_names < PROOF_UNITS_MAX && names[u->n_names])
+		u->n_names++;
+	u->order.n = u->n_names;
+	u->fn = fn;
+	u->userdata = userdata;
+	r = begin_order(u, event, bus_address);
+	if (r < 0) {
+		unitorder_free(u);
+		return r;
+	}
+	*ret = u;
+	return 0;
+}
+
+struct unitorder *unitorder_free(struct unitorder *u)
+{
+	if (!u)
+		return NULL;
+	u->call = sd_bus_slot_unref(u->call);
+	busconn_done(&u->conn);
+	free(u);
 	return NULL;
 }
