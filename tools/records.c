@@ -3,7 +3,6 @@
  * line for each type of record, its name, a tab and the fields. */
 #include <stdio.h>
 
-#include "wire/json/parts.h"
 #include "wire/json/rows.h"
 
 static void print_fields(const struct member *members)

@@ -15,7 +15,6 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "lib/claim.h"
-#include "wire/json/parts.h"
 
 #define PAGE "docs/graced-records.5"
 

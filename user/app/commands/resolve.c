@@ -21,7 +21,7 @@
 #include "io/cgroup/hierarchy.h"
 #include "io/proc/proc.h"
 #include "io/sources/logs/logs.h"
-#include "wire/json/parts.h"
+#include "wire/json/rows.h"
 #include "wire/json/writer.h"
 #include "wire/text/grid.h"
 #include "wire/text/table.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app/log/log.h"
-#include "io/cgroup/figures.h"
+#include "io/cgroup/hierarchy.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/proc/look.h"

@@ -181,7 +181,7 @@ int lookup_open(struct lookup *l, sd_event *event)
 	if (l->options->no_names)
 		return 0;
 	l->open = true;
-	return sources_open(event, l->options, &sink, &l->sources);
+	return sources_open(event, l->options, &sink, false, &l->sources);
 }
 
 struct lookup *lookup_free(struct lookup *l)

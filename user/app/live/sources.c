@@ -149,8 +149,8 @@ static int open_files(struct sources *s)
 	return source_files_new(&options, &s->files);
 }
 
-static int open_all(sd_event *event, const struct options *options, const struct source_sink *sink,
-		    bool once, struct sources *ret)
+int sources_open(sd_event *event, const struct options *options, const struct source_sink *sink,
+		 bool once, struct sources *ret)
 {
 	const struct source_homes_options homes = {.at_once = once};
 	int r;
@@ -164,18 +164,6 @@ static int open_all(sd_event *event, const struct options *options, const struct
 	if (r >= 0 && options->engine.scope >= SCOPE_SERVICES)
 		r = source_units_new(event, NULL, sink, &ret->units);
 	return r < 0 ? r : search(ret);
-}
-
-int sources_open(sd_event *event, const struct options *options, const struct source_sink *sink,
-		 struct sources *ret)
-{
-	return open_all(event, options, sink, false, ret);
-}
-
-int sources_open_once(sd_event *event, const struct options *options,
-		      const struct source_sink *sink, struct sources *ret)
-{
-	return open_all(event, options, sink, true, ret);
 }
 
 void sources_close(struct sources *s)

@@ -38,13 +38,11 @@ struct source_kubelet *sources_of_pod(const struct sources *sources, const char 
 
 /*
  * Opens what the options name and what is there; a source that is down is no error. options, event
- * and the sink's userdata are borrowed. -errno, logged; sources_close() is to be called either way.
+ * and the sink's userdata are borrowed. once: for a command that looks once and ends, see
+ * source_homes_options. -errno, logged; sources_close() is to be called either way.
  */
 int sources_open(sd_event *event, const struct options *options, const struct source_sink *sink,
-		 struct sources *ret);
-/* Opens them for a command that looks once and ends: see source_homes_options. */
-int sources_open_once(sd_event *event, const struct options *options,
-		      const struct source_sink *sink, struct sources *ret);
+		 bool once, struct sources *ret);
 void sources_close(struct sources *sources);
 
 /* How one of them fares; SOURCE_OFF for one that is not open, with a

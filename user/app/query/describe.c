@@ -88,7 +88,7 @@ int describe_new(const struct options *options, struct describe **ret)
 	d->tab.containers = &d->containers;
 	r = sd_event_new(&d->event);
 	if (r >= 0)
-		r = sources_open_once(d->event, options, &sink, &d->sources);
+		r = sources_open(d->event, options, &sink, true, &d->sources);
 	if (r >= 0)
 		r = wait_for_all(d);
 	if (r < 0) {

@@ -12,7 +12,7 @@
 #include "base/retry.h"
 #include "base/time.h"
 #include "io/loop/loop.h"
-#include "io/sources/kubelet/access.h"
+#include "io/sources/kubelet/kubelet.h"
 
 #define REQUESTS_MAX   256
 #define IN_FLIGHT      2

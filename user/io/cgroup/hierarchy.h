@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/facts/look.h"
+
 struct hierarchy {
 	bool unified;
 	char name[32];	      /* "unified" or the v1 controller */
@@ -63,5 +65,20 @@ void freezer_find(struct freezer *ret);
 /* path: of a cgroup in the containers' hierarchy that counts there in place of the process's own,
  * which may be one below; NULL: its own. */
 bool freezer_holds(const struct freezer *freezer, pid_t pid, const char *path);
+
+/* What the kernel counts of a container's limits: CPU, processes, memory, I/O; and whether it is
+ * frozen. On a node with hierarchies v1 each controller may have one of its own. */
+
+/* Where the controllers are mounted. */
+struct figures;
+
+/* 0 or -ENOMEM. The hierarchy is that of the containers. */
+int figures_new(const struct hierarchy *containers, struct figures **ret);
+struct figures *figures_free(struct figures *figures);
+
+/* Reads the figures of the container at path; in the other hierarchies at the path of its init, if
+ * that has the same name. What cannot be read is 0. */
+void figures_read(const struct figures *figures, const char *path, pid_t init,
+		  struct obs_looked *ret);
 
 #endif

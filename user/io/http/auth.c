@@ -148,16 +148,6 @@ static void run(void *userdata, bool confined)
 	serve();
 }
 
-/*
- * As child_start(). The descriptor takes whole questions; each is answered by one byte, before the
- * first comes WEBAUTH_READY, or _NO_LIBRARY or _NOT_CONFINED as the last. The child ends with the
- * descriptor, or its parent.
- */
-static int webauth_child_start(struct child *ret)
-{
-	return child_start("graced-auth", run, NULL, ret);
-}
-
 /* --- the queue for the child ------------------------------------------------------------------ */
 
 #define WEBAUTH_MAC_SIZE 32
@@ -303,9 +293,14 @@ static int on_child(sd_event_source *source, int fd, uint32_t events, void *user
 	return 0;
 }
 
+/*
+ * The child's descriptor takes whole questions; each is answered by one byte, before the
+ * first comes WEBAUTH_READY, or _NO_LIBRARY or _NOT_CONFINED as the last. The child ends with the
+ * descriptor, or its parent.
+ */
 static int start_child(struct webauth_jobs *jobs)
 {
-	int r = webauth_child_start(&jobs->child);
+	int r = child_start("graced-auth", run, NULL, &jobs->child);
 
 	if (r < 0)
 		return r;

@@ -51,11 +51,8 @@ static void add_groups(struct buf *out, const struct account_story *story)
 
 static void add_shutdown(struct buf *out, const struct account_story *story)
 {
-	if (!story->shutdown) {
-		jsonw_null(out, "shutdown");
+	if (!jsonw_object_if(out, "shutdown", story->shutdown))
 		return;
-	}
-	jsonw_object(out, "shutdown");
 	jsonw_str(out, "mode", story->mode);
 	jsonw_str(out, "action", story->action);
 	jsonw_time(out, "announced_boot_ns", story->announced_ns);
@@ -103,11 +100,8 @@ static void add_boot_end(struct buf *out, const struct account_boot_end *end)
 {
 	char time[RFC3339_SIZE];
 
-	if (!end) {
-		jsonw_null(out, "boot_end");
+	if (!jsonw_object_if(out, "boot_end", end))
 		return;
-	}
-	jsonw_object(out, "boot_end");
 	jsonw_str(out, "end", boot_end_name(end->end));
 	jsonw_str(out, "reason", boot_reason_name(end->reason));
 	jsonw_str(out, "journal", boot_journal_name(end->journal));
@@ -135,11 +129,8 @@ static void add_signal(struct buf *out, const char *key, const struct record_sig
 	const struct record_sender *sender = &signal->sender;
 	char name[SIGNAME_SIZE];
 
-	if (!signal->at_ns) {
-		jsonw_null(out, key);
+	if (!jsonw_object_if(out, key, signal->at_ns))
 		return;
-	}
-	jsonw_object(out, key);
 	jsonw_str(out, "name", signal->number ? signame_format(signal->number, name) : NULL);
 	jsonw_str(out, "result", signal->result < 0 ? NULL : record_result_name(signal->result));
 	jsonw_u64(out, "at_boot_ns", signal->at_ns);
@@ -162,11 +153,8 @@ static void add_grace(struct buf *out, const struct account_stop *stop)
 {
 	const struct grace *grace = &stop->of->grace;
 
-	if (!grace_known(grace)) {
-		jsonw_null(out, "grace");
+	if (!jsonw_object_if(out, "grace", grace_known(grace)))
 		return;
-	}
-	jsonw_object(out, "grace");
 	jsonw_decimal(out, "seconds", grace->ns, NS_DECIMALS);
 	jsonw_str(out, "from", stop->unrecorded ? NULL : grace_from_name(grace->from));
 	jsonw_time(out, "deadline_boot_ns", stop->deadline_ns);

@@ -6,8 +6,8 @@
 #include "base/signame.h"
 #include "core/stop/advice.h"
 #include "core/tree/tree.h"
-#include "wire/json/parts.h"
 #include "wire/json/record.h"
+#include "wire/json/rows.h"
 #include "wire/json/writer.h"
 
 WORDS(verdict, audit_verdict, enum audit_verdict, AUDIT_VERDICT_COUNT)
@@ -92,11 +92,8 @@ static void write_signal(struct buf *out, const char *key, uint32_t signal)
 {
 	char name[SIGNAME_SIZE];
 
-	if (!signal) {
-		jsonw_null(out, key);
+	if (!jsonw_object_if(out, key, signal))
 		return;
-	}
-	jsonw_object(out, key);
 	jsonw_u64(out, "number", signal);
 	jsonw_str(out, "name", signame_format(signal, name));
 	jsonw_object_end(out);
@@ -104,11 +101,8 @@ static void write_signal(struct buf *out, const char *key, uint32_t signal)
 
 static void write_wrapper(struct buf *out, const struct tree_process *p)
 {
-	if (!p->wraps) {
-		jsonw_null(out, "wrapper");
+	if (!jsonw_object_if(out, "wrapper", p->wraps))
 		return;
-	}
-	jsonw_object(out, "wrapper");
 	jsonw_str(out, "name", p->wrapper.name);
 	jsonw_str(out, "passes_to", wrapper_pass_name(p->wrapper.pass));
 	jsonw_object_end(out);
@@ -149,11 +143,8 @@ static void write_processes(struct buf *out, const struct member *m, const void 
 {
 	const struct tree *t = ((const struct audit_record *)object)->tree;
 
-	if (!t) {
-		jsonw_null(out, m->key);
+	if (!jsonw_array_if(out, m->key, t))
 		return;
-	}
-	jsonw_array(out, m->key);
 	for (size_t i = 0; i < t->n; i++)
 		write_process(out, t, i);
 	jsonw_array_end(out);

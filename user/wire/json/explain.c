@@ -457,11 +457,8 @@ static void add_next(struct buf *out, const struct explain *e)
 
 static void add_match(struct buf *out, const struct explain *e)
 {
-	if (!e->match.any) {
-		jsonw_null(out, "job_rule");
+	if (!jsonw_object_if(out, "job_rule", e->match.any))
 		return;
-	}
-	jsonw_object(out, "job_rule");
 	jsonw_u64(out, "index", e->match.rule);
 	jsonw_str(out, "action", jobpolicy_action_name(e->match.action));
 	jsonw_str(out, "container", e->match.status ? e->match.status->name : NULL);

@@ -249,11 +249,8 @@ void members_write(struct buf *out, const struct member *members, const void *ob
 void members_write_object(struct buf *out, const char *key, const struct member *members,
 			  const void *object)
 {
-	if (!object) {
-		jsonw_null(out, key);
+	if (!jsonw_object_if(out, key, object))
 		return;
-	}
-	jsonw_object(out, key);
 	members_write(out, members, object);
 	jsonw_object_end(out);
 }

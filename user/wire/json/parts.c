@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The members of pods, containers, processes, senders, signals, exits and evidence. */
-#include "wire/json/parts.h"
+#include "wire/json/rows.h"
 
 #include <errno.h>
 

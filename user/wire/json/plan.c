@@ -66,11 +66,8 @@ void podobj_json_owner(struct buf *out, const struct podobj_pod *pod)
 
 static void add_span(struct buf *out, const char *key, struct nodefail_span span)
 {
-	if (span.never) {
-		jsonw_null(out, key);
+	if (!jsonw_object_if(out, key, !span.never))
 		return;
-	}
-	jsonw_object(out, key);
 	add_whole_seconds(out, "from_ns", span.from_s);
 	add_whole_seconds(out, "to_ns", span.to_s);
 	jsonw_object_end(out);
@@ -103,11 +100,8 @@ static void add_spans(struct buf *out, const struct nodefail *dies)
 static void add_taint(struct buf *out, const struct nodeplan_rules *rules,
 		      const struct nodefail *untainted)
 {
-	if (rules->taint == NODEFAIL_NO_TAINT) {
-		jsonw_null(out, "out_of_service");
+	if (!jsonw_object_if(out, "out_of_service", rules->taint != NODEFAIL_NO_TAINT))
 		return;
-	}
-	jsonw_object(out, "out_of_service");
 	add_whole_seconds(out, "at_ns", rules->taint_s);
 	jsonw_bool(out, "no_execute", rules->taint == NODEFAIL_TAINT_NO_EXECUTE);
 	jsonw_bool(out, "known", rules->nodefail.out_of_service);
@@ -206,11 +200,8 @@ static void add_deaf(struct buf *out, const struct shutview_pod *pod)
 
 static void add_early(struct buf *out, const struct shutview_pod *pod)
 {
-	if (pod->n_early == 0) {
-		jsonw_null(out, "early_drivers");
+	if (!jsonw_array_if(out, "early_drivers", pod->n_early))
 		return;
-	}
-	jsonw_array(out, "early_drivers");
 	for (size_t i = 0; i < pod->n_early; i++) {
 		jsonw_object(out, NULL);
 		jsonw_str(out, "driver", pod->early[i].driver);
@@ -269,11 +260,8 @@ int shutview_json(struct buf *out, const char *input, const struct shutview *vie
 
 static void add_drain_group(struct buf *out, const struct drain *drain, const struct drain_pod *pod)
 {
-	if (pod->part != DRAIN_DELETE) {
-		jsonw_null(out, "group");
+	if (!jsonw_object_if(out, "group", pod->part == DRAIN_DELETE))
 		return;
-	}
-	jsonw_object(out, "group");
 	jsonw_u64(out, "index", pod->view.group);
 	jsonw_i64(out, "priority", drain->plan->groups[pod->view.group].priority);
 	add_ns(out, "needs_ns", drain->groups[pod->view.group].need_ns);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "wire/json/members.h"
-#include "wire/json/parts.h"
 #include "wire/json/record.h"
+#include "wire/json/rows.h"
 #include "wire/json/writer.h"
 
 /* Order and sameness, and what follows from what is known of them. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/boot/log.h"
-#include "wire/json/parts.h"
 #include "wire/json/writer.h"
 #include "wire/kernel/event.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/rfc3339.h"
 #include "core/stop/audit.h"
-#include "wire/json/parts.h"
 #include "wire/json/record.h"
+#include "wire/json/rows.h"
 #include "wire/json/writer.h"
 
 static void add_lines(struct buf *out, const struct story *s)

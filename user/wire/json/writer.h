@@ -78,7 +78,20 @@ static inline void jsonw_i64(struct buf *out, const char *key, int64_t value)
 	buf_add_i64(out, value);
 }
 
-/* The same, or null for what is not known. TYPE: bool, u64 or i64. */
+/* Begins it, or adds null and returns false. */
+static inline bool jsonw_object_if(struct buf *out, const char *key, bool known)
+{
+	(known ? jsonw_object : jsonw_null)(out, key);
+	return known;
+}
+
+static inline bool jsonw_array_if(struct buf *out, const char *key, bool known)
+{
+	(known ? jsonw_array : jsonw_null)(out, key);
+	return known;
+}
+
+/* The same as above, or null for what is not known. TYPE: bool, u64 or i64. */
 #define JSONW_IF(TYPE, value_type)                                                         \
 	static inline void jsonw_##TYPE##_if(struct buf *out, const char *key, bool known, \
 					     value_type value)                             \

@@ -16,7 +16,6 @@
 #include "core/boot/log.h"
 #include "core/kubelet/pod.h"
 #include "core/story/story.h"
-#include "wire/json/parts.h"
 #include "wire/json/rows.h"
 
 /* syslog(3) */

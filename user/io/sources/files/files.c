@@ -54,12 +54,6 @@ static int open_judged(int dirfd, const char *path, int flags, int *ret_fd)
 	return 0;
 }
 
-/* The directory that an administrator named: links on the way to it are theirs, and followed. */
-static int source_files_open_root(const char *path, int *ret_fd)
-{
-	return open_judged(AT_FDCWD, path, 0, ret_fd);
-}
-
 static int source_files_open_dir(int dirfd, const char *name, int *ret_fd)
 {
 	return open_judged(dirfd, name, O_NOFOLLOW, ret_fd);
@@ -142,7 +136,8 @@ struct source_files {
 
 static int open_part(const struct part *part, int *ret_fd)
 {
-	int r = *part->root ? source_files_open_root(part->root, ret_fd) : -ENOENT;
+	/* Links on the way to what an administrator named are theirs, and followed. */
+	int r = *part->root ? open_judged(AT_FDCWD, part->root, 0, ret_fd) : -ENOENT;
 
 	return r == -ENOENT ? -ENXIO : r;
 }

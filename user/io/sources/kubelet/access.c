@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Refuses options by which a token, or trust, would go to an unknown peer, and reads the token and
  * the client certificate with its key as they are now. */
-#include "io/sources/kubelet/access.h"
+#include "io/sources/kubelet/kubelet.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

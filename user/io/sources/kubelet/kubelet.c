@@ -17,7 +17,6 @@
 #include "base/time.h"
 #include "io/loop/loop.h"
 #include "io/proc/clock.h"
-#include "io/sources/kubelet/access.h"
 #include "io/sources/kubelet/known.h"
 #include "io/sources/kubelet/stream.h"
 #include "wire/kubernetes/pods.h"
