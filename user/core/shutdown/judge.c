@@ -445,7 +445,7 @@ static void release_lock(struct shutdown *sd, enum shutdown_reason reason)
 	shutdown_list_volumes(sd, &record);
 	shutdown_sum_statuses(sd, &record);
 	shutdown_report(sd, &record);
-	shutdown_advance(sd, SHUTDOWN_EV_RELEASE, NULL);
+	shutdown_advance(sd, SHUTDOWN_EV_FLUSH, NULL);
 }
 
 /* True: the lock is on its way out. */

@@ -11,7 +11,7 @@
 
 /* Events not of the outside, but what the rules of core/shutdown/judge.c come to. */
 enum {
-	SHUTDOWN_EV_RELEASE = SHUTDOWN_EVENT_COUNT,
+	SHUTDOWN_EV_FLUSH = SHUTDOWN_EVENT_COUNT,
 	SHUTDOWN_EV_HOLD_ON, /* something is stopped after all */
 	SHUTDOWN_EV_DROP,
 	SHUTDOWN_ALL_EVENTS,

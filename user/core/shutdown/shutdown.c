@@ -287,7 +287,7 @@ static const struct cell table[SHUTDOWN_ALL_EVENTS][SHUTDOWN_STATE_COUNT] = {
 	[SHUTDOWN_EV_STATUS] =	     ALL(shutdown_note_status),
 	[SHUTDOWN_EV_TAINT] =	     ALL(shutdown_note_taint),
 	[SHUTDOWN_EV_EVIDENCE] =     ALL(note_evidence),
-	[SHUTDOWN_EV_RELEASE] =	     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   TO(RELEASED, nothing), ODD},
+	[SHUTDOWN_EV_FLUSH] =	     {ODD,		     ODD,		    ODD,	       TO(FLUSHING, flush),   ODD,		   TO(RELEASED, nothing), ODD},
 	[SHUTDOWN_EV_HOLD_ON] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(GOING, nothing),  ODD,			  ODD},
 	[SHUTDOWN_EV_DROP] =	     {ODD,		     ODD,		    ODD,	       ODD,		      TO(RELEASED, drop),  ODD,			  ODD},
 	/* clang-format on */

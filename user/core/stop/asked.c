@@ -12,7 +12,6 @@
  * stop: of a preStop hook. */
 #define HOOK_NS	   (60 * SECOND)
 
-#define SHIELD (GRACED_SIG_SHIELDED | GRACED_SIG_DFL)
 #define ACTION (GRACED_SIG_SHIELDED | GRACED_SIG_DFL | GRACED_SIG_IGN)
 
 void asked_forget(struct cgmap *map, struct stop_signal *s)
@@ -69,23 +68,6 @@ void asked_take(struct cgmap *map, struct stop_signal *s, const struct obs_signa
 	sender->node = NULL;
 }
 
-bool stop_signal_deaf(const struct obs_signal *sig)
-{
-	return sig->result == RESULT_IGNORED && (sig->flags & SHIELD) == SHIELD &&
-	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
-}
-
-bool stop_signal_unheard(const struct stop_signal *s)
-{
-	return s->result == RESULT_IGNORED || s->dropped_ns;
-}
-
-static bool is_deaf_to(const struct stop_signal *s)
-{
-	return stop_signal_unheard(s) && (s->flags & SHIELD) == SHIELD &&
-	       !(s->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
-}
-
 /* --- the request --------------------------------------------------------------------------------
  */
 
@@ -110,7 +92,7 @@ static void push_other(struct cgmap *map, struct stop *stop, struct stop_signal 
 static void request_is(struct stop *stop, struct stop_signal *s)
 {
 	stop->request = *s;
-	stop->deaf = is_deaf_to(s);
+	stop->deaf = stop_deaf_to(s);
 	stop->hearing &= STOP_DEAF_GRACE | STOP_IN_SHUTDOWN;
 	stop->hearing |= s->shell ? STOP_SHELL : 0;
 	*s = (struct stop_signal){};
@@ -359,7 +341,7 @@ uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 	const struct stop_signal *request = &stop->request;
 
 	if (!request->seen || stop_signal_unheard(request) ||
-	    unheard_by(number, RESULT_IGNORED, flags & SHIELD, false) != UNHEARD_NO_HANDLER)
+	    unheard_by(number, RESULT_IGNORED, flags & ASKED_SHIELD, false) != UNHEARD_NO_HANDLER)
 		return 0;
 	if (request->number == number)
 		return STOP_RERAISED;
@@ -369,7 +351,8 @@ uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns)
 {
 	bool own = taken->flags & GRACED_TAKEN_OWN;
-	bool dropped = taken->flags & GRACED_SIG_IGN || (taken->flags & SHIELD) == SHIELD;
+	bool dropped =
+		taken->flags & GRACED_SIG_IGN || (taken->flags & ASKED_SHIELD) == ASKED_SHIELD;
 	struct stop_signal *all[SIGNALS_MAX];
 	size_t n = signals_of(stop, all);
 
@@ -385,7 +368,7 @@ void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns
 	}
 	if (!stop->request.dropped_ns)
 		return;
-	stop->deaf = is_deaf_to(&stop->request);
+	stop->deaf = stop_deaf_to(&stop->request);
 	choose_again(stop);
 }
 

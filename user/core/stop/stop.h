@@ -214,6 +214,8 @@ bool stop_signal_deaf(const struct obs_signal *sig);
 
 /* The kernel dropped it, when it was queued or when it was taken. */
 bool stop_signal_unheard(const struct stop_signal *s);
+/* ... since PID 1 has no handler for it, and was not about to end. */
+bool stop_deaf_to(const struct stop_signal *s);
 
 /* Whether a process is the keeper of the init that runs; a later one may have the same pid. */
 bool stop_has_keeper(const struct stop *stop, const struct graced_proc *proc);
