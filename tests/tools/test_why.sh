@@ -177,6 +177,20 @@ done <<-'END'
 END
 claim "on a terminal the stops are numbered, and a number tells one" $bad
 
+# U+06DB holds the byte 9b, which begins a control sequence where the terminal knows no UTF-8.
+stop 2026-11-20T06:00:00Z 'жук' $'\xdb\x9b2J' $a 506 crashed kernel null 11 0 >"$tmp/foreign"
+bad=0
+while IFS='|' read -r locale want; do
+	LC_ALL=$locale script -qec "'$graced' why --utc --file '$tmp/foreign' 506" /dev/null </dev/null >"$tmp/terminal" 2>&1
+	grep -qF "$want" "$tmp/terminal" && ! grep -qa $'\xdb' "$tmp/terminal" && continue
+	echo "# $locale: $(<"$tmp/terminal")"
+	bad=1
+done <<-'END'
+	C.UTF-8|shop/жук \u06db2J
+	C|shop/\u0436\u0443\u043a \u06db2J
+END
+claim "a terminal is shown letters that are not ASCII only where its locale is of UTF-8, and nothing else of them" $bad
+
 bad=0
 while IFS='|' read -r words status want; do
 	read -ra args <<<"$words"

@@ -97,6 +97,26 @@ bool utf8_is_treacherous(uint32_t code)
 	return false;
 }
 
+/* Letters of scripts that are written from left to right without marks, each of one look and one or
+ * two columns; none that looks like punctuation. */
+static bool is_letter(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{0xc0, 0xd6},	  {0xd8, 0xf6},	    {0xf8, 0x1bf},    {0x1c4, 0x24f},
+		{0x386, 0x386},	  {0x388, 0x38a},   {0x38c, 0x38c},   {0x38e, 0x3a1},
+		{0x3a3, 0x3ff},	  {0x400, 0x481},   {0x48a, 0x52f},   {0x1e00, 0x1eff},
+		{0x3041, 0x3096}, {0x30a1, 0x30fa}, {0x3400, 0x4dbf}, {0x4e00, 0x9fff},
+		{0xac00, 0xd7a3},
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
+}
+
 static void add_hex(struct buf *buf, char letter, uint32_t value, unsigned int digits)
 {
 	char text[10] = {'\\', letter};
@@ -124,7 +144,7 @@ static void add_shown(struct buf *buf, const char *bytes, size_t size, bool asci
 			buf_add(buf, "\\\\", 2);
 		else if (code < 0x20 || code == 0x7f)
 			add_hex(buf, 'x', code, 2);
-		else if (code < 0x7f || (!ascii && !utf8_is_treacherous(code)))
+		else if (code < 0x7f || (!ascii && is_letter(code)))
 			buf_add(buf, bytes, len);
 		else if (code <= 0xffff)
 			add_hex(buf, 'u', code, 4);
@@ -146,11 +166,39 @@ void utf8_add_readable(struct buf *buf, const char *text)
 	add_shown(buf, text, strlen(text), false);
 }
 
+void utf8_add_without_letters(struct buf *buf, const char *text, size_t size)
+{
+	uint32_t code;
+
+	for (size_t at = 0, len; at < size; at += len) {
+		len = utf8_decode(text + at, size - at, &code);
+		if (len > 1 && is_letter(code))
+			add_shown(buf, text + at, len, true);
+		else
+			buf_add(buf, text + at, len += !len);
+	}
+}
+
+/* Those that is_letter() has from U+3041 on take two. */
+static size_t columns_of(char byte)
+{
+	return is_tail(byte) ? 0 : (unsigned char)byte >= 0xe3 ? 2 : 1;
+}
+
 size_t utf8_columns(const char *text, size_t size)
 {
 	size_t columns = 0;
 
 	for (size_t i = 0; i < size; i++)
-		columns += !is_tail(text[i]);
+		columns += columns_of(text[i]);
 	return columns;
+}
+
+size_t utf8_fit_columns(const char *text, size_t len, size_t columns)
+{
+	size_t n = 0;
+
+	while (n < len && columns_of(text[n]) <= columns)
+		columns -= columns_of(text[n++]);
+	return n;
 }

@@ -47,9 +47,15 @@ bool utf8_is_treacherous(uint32_t code);
  * bytes: everything else as \x1b (a byte: a control, DEL, or not UTF-8), \u202e or \U0001f4a9 (a
  * character), and a backslash as two. */
 void utf8_add_visible(struct buf *buf, const char *bytes, size_t size);
-/* The same for a sentence: characters that are not treacherous are added as they are. */
+/* The same for a sentence: letters of scripts that are written from left to right are added as they
+ * are. */
 void utf8_add_readable(struct buf *buf, const char *text);
-/* How many characters a text has, each of which takes about a column. */
+/* A text that has such sentences, for a terminal that takes their bytes for other characters, or
+ * for controls: the letters are escaped, too. */
+void utf8_add_without_letters(struct buf *buf, const char *text, size_t size);
+/* How many columns such a text takes; how many of its bytes fit into so many, up to the end of a
+ * character. */
 size_t utf8_columns(const char *text, size_t size);
+size_t utf8_fit_columns(const char *text, size_t len, size_t columns);
 
 #endif

@@ -481,7 +481,7 @@ static int print(const struct options *o, const struct audit_list *list, struct 
 		tree_blocks(&out, records, n, screen_width());
 	if (explains(o))
 		advice_paragraphs(&out, records, n, screen_width());
-	fwrite(buf_str(&out), 1, out.len, stdout);
+	screen_print(&out);
 	return buf_error(&out);
 }
 

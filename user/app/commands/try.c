@@ -98,7 +98,7 @@ int cmd_try(int argc, char **argv)
 					      : TRIAL_IN_VAIN;
 	r = trial_report_write(&report, &out);
 	if (report.cases)
-		fputs(buf_str(&out), stdout);
+		screen_print(&out);
 	buf_free(&report.body);
 	if (r < 0)
 		say_as("try", "cannot show all of it: %s", strerror(-r));

@@ -220,7 +220,7 @@ int why_print(const struct why *why, struct story *story)
 	struct grid_view view = screen_view(why->options);
 	int r = why->options->json ? why_json(&out, story) : why_story(&out, story, &view);
 
-	fputs(buf_str(&out), stdout);
+	screen_print(&out);
 	story_done(story);
 	return r;
 }
@@ -255,7 +255,7 @@ static int print_line(const struct search *s, const struct found *found, size_t 
 	if (r < 0)
 		return r;
 	r = why_line(&out, &record, number, &view);
-	fputs(buf_str(&out), stdout);
+	screen_print(&out);
 	return r;
 }
 

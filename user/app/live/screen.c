@@ -2,6 +2,9 @@
 /* Looks at standard output, the environment and the time zone. */
 #include "app/live/screen.h"
 
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,6 +13,7 @@
 
 #include "app/log/say.h"
 #include "base/cleanup.h"
+#include "base/utf8.h"
 
 #define WIDTH_UNKNOWN 80
 
@@ -27,6 +31,27 @@ static struct winsize screen_size(void)
 unsigned int screen_width(void)
 {
 	return screen_size().ws_col;
+}
+
+/* What the environment says; this program's own locale stays "C". */
+static bool is_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+
+	if (locale)
+		freelocale(locale);
+	return utf8;
+}
+
+void screen_print(const struct buf *text)
+{
+	_cleanup_(buf_free) struct buf plain = {};
+	bool raw = !isatty(STDOUT_FILENO) || is_utf8();
+
+	if (!raw)
+		utf8_add_without_letters(&plain, buf_str(text), text->len);
+	fputs(buf_str(raw ? text : &plain), stdout);
 }
 
 /* https://no-color.org: any value but an empty one. */

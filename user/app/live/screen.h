@@ -13,6 +13,10 @@ unsigned int screen_width(void);
  * has times of day, on the local time zone. */
 struct grid_view screen_view(const struct options *options);
 
+/* Writes a text with sentences to standard output: for a terminal of another code set than UTF-8
+ * without letters that are not ASCII. */
+void screen_print(const struct buf *text);
+
 /* Whether the columns that the options name are those of the table, of which name is the command's.
  * 0, or the exit status after wrong use was logged. */
 int screen_check(const struct options *options, const struct grid_table *table);

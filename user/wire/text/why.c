@@ -152,7 +152,7 @@ int why_line(struct buf *out, const struct record *record, size_t number,
 	buf_printf(&text, "  %s: ", outcome_name(record->stop.outcome));
 	story_add_why(&text, &record->stop);
 	fits = view->width && utf8_columns(buf_str(&text), text.len) > view->width
-		       ? utf8_fit(buf_str(&text), text.len, view->width - 1)
+		       ? utf8_fit_columns(buf_str(&text), text.len, view->width - 1)
 		       : text.len;
 	buf_add(out, buf_str(&text), fits);
 	buf_adds(out, fits < text.len ? "…\n" : "\n");
