@@ -65,6 +65,7 @@ done <<-END
 	-s KILL -p db|shop/db-0
 	--since 2026-11-22T03:30:00Z|shop/db-0
 	--until 2026-11-22T03:00:00Z|shop/cart-0 shop/cart-1
+	--since 5000weeks --until now|shop/cart-0 shop/cart-1 shop/db-0
 	--count 2|shop/cart-1 shop/db-0
 	--count 1 --outcome terminated|shop/cart-1
 	--count 100|shop/cart-0 shop/cart-1 shop/db-0
