@@ -360,10 +360,10 @@ static void test_whose_signal(void **state)
 	record.stop.via.process.pid = child.process.pid;
 	record.stop.processes = &child;
 	record.stop.n_processes = 1;
-	assert_cell(&record, "  bash[77]\n");
+	assert_cell(&record, "  bash[77]  via ");
 	record.stop.stop_signal.known = true;
 	record.stop.cause = CAUSE_STOP_SIGNAL;
-	assert_cell(&record, "  runc[812] runtime\n");
+	assert_cell(&record, "  runc[812] runtime  via ");
 }
 
 static void test_who_asked(void **state)
