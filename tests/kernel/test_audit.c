@@ -83,6 +83,12 @@ static void the_default_under_the_shield_is_deaf(void **state)
 		 .says = "{" SHIELD ",'waiters':0}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
+		{{"leader-gone", "deaf"},
+		 "crowd",
+		 .in_call = SYS_futex,
+		 .says = "{" SHIELD ",'waiters':0}",
+		 .status = 1,
+		 .then = AUDITED_STAYS},
 		/* The first thread decides when it is sent, whoever else waits. */
 		{{"threads", "open", "waiting", "default"},
 		 .in_call = SYS_rt_sigtimedwait,

@@ -65,6 +65,7 @@ done <<-END
 	-s KILL -p db|shop/db-0
 	--since 2026-11-22T03:30:00Z|shop/db-0
 	--until 2026-11-22T03:00:00Z|shop/cart-0 shop/cart-1
+	--since 2000weeks|shop/cart-0 shop/cart-1 shop/db-0
 	--count 2|shop/cart-1 shop/db-0
 	--count 1 --outcome terminated|shop/cart-1
 	--count 100|shop/cart-0 shop/cart-1 shop/db-0
@@ -72,6 +73,8 @@ done <<-END
 	--sort -pod|shop/db-0 shop/cart-1 shop/cart-0
 	-o columns=pod|shop/cart-0 shop/cart-1 shop/db-0
 END
+try "$graced" log --file "$tmp/records" --until '2000 weeks ago' && bad=1
+errs 'no recorded stop matches' || bad=1
 claim "the filters are those of trace, and a span of time" $bad
 
 bad=0

@@ -111,11 +111,13 @@ static void *serve(void *unused)
 	return unused;
 }
 
-/* leader-gone [CODE]: the leader thread ends alone, another serves until SIGTERM or go 1 */
+/* leader-gone [CODE|deaf]: the leader thread ends alone, another serves until SIGTERM (deaf: which
+ * has no handler) or go 1 */
 static int leader_gone(char **args)
 {
 	exit_code = (int)number_or(args, 0, 0);
-	signal(SIGTERM, leave_on_signal);
+	if (!args[0] || strcmp(args[0], "deaf") != 0)
+		signal(SIGTERM, leave_on_signal);
 	start_threads(1, serve);
 	page_ready(page);
 	leave_thread(5);

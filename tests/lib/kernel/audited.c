@@ -105,7 +105,8 @@ static bool sleeps(pid_t pid, const char *tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid, tid);
 	in = fopen(path, "re");
 	while (in && !found && fgets(line, sizeof(line), in))
-		found = !strncmp(line, "State:\tS", strlen("State:\tS"));
+		found = !strncmp(line, "State:\tS", strlen("State:\tS")) ||
+			!strncmp(line, "State:\tZ", strlen("State:\tZ"));
 	if (in)
 		fclose(in);
 	return found;

@@ -337,6 +337,12 @@ static void test_short_forms(void **state)
 
 static void test_whose_signal(void **state)
 {
+	static const struct record_member child = {
+		.process = {.pid = 4244},
+		.fatal = {.number = 15,
+			  .sender = SENDER_HOST,
+			  .process = {.pid = 77, .comm = "bash"}},
+	};
 	struct record record = stop();
 
 	record.stop.kill_signal = record.stop.stop_signal;
@@ -348,6 +354,16 @@ static void test_whose_signal(void **state)
 	assert_cell(&record, "  runc[812] runtime\n");
 	record.stop.stop_signal.known = false;
 	assert_cell(&record, "  kill[812] runtime\n");
+	record.stop.kill_signal.known = false;
+	record.stop.outcome = OUTCOME_TERMINATED;
+	record.stop.cause = CAUSE_HOST;
+	record.stop.via.process.pid = child.process.pid;
+	record.stop.processes = &child;
+	record.stop.n_processes = 1;
+	assert_cell(&record, "  bash[77]  via ");
+	record.stop.stop_signal.known = true;
+	record.stop.cause = CAUSE_STOP_SIGNAL;
+	assert_cell(&record, "  runc[812] runtime  via ");
 }
 
 static void test_who_asked(void **state)

@@ -45,14 +45,38 @@ static bool next_stop(const char **at, struct arena *arena, struct record *ret)
 
 /* --- the look ---------------------------------------------------------------------------------- */
 
+static bool is_there(const char *cgroup, const struct record_container *container)
+{
+	return cgroup && container->cgroup && strcmp(container->cgroup, cgroup) == 0;
+}
+
+typedef bool (*match_fn)(const struct why *why, const struct record *record);
+
+/* The daemon may have names that nothing here has. */
+static bool is_stopping_in(const struct whynow *now, const char *cgroup, match_fn matches)
+{
+	const char *at = buf_str(&now->answer.text);
+
+	for (;;) {
+		_cleanup_(arena_free) struct arena arena = {};
+		struct record record;
+
+		if (!next_stop(&at, &arena, &record))
+			return false;
+		if (is_there(cgroup, &record.stop.container) && matches(now->why, &record))
+			return true;
+	}
+}
+
 static bool is_wanted(void *userdata, const struct record_pod *pod,
 		      const struct record_container *container)
 {
-	const struct why *why = userdata;
+	const struct whynow *now = userdata;
 	const struct record record = {.type = RECORD_EMPTY,
 				      .empty = {.pod = *pod, .container = *container}};
 
-	return container->kind != CONTAINER_KIND_SANDBOX && why_wants(why, &record);
+	return container->kind != CONTAINER_KIND_SANDBOX &&
+	       (why_wants(now->why, &record) || is_stopping_in(now, container->cgroup, why_wants));
 }
 
 static const struct audit_record *find_look(const struct whynow *now, const struct record *stop)
@@ -60,8 +84,7 @@ static const struct audit_record *find_look(const struct whynow *now, const stru
 	const char *cgroup = stop->stop.container.cgroup;
 
 	for (size_t i = 0; i < now->n; i++)
-		if (cgroup && now->records[i].container.cgroup &&
-		    strcmp(now->records[i].container.cgroup, cgroup) == 0)
+		if (is_there(cgroup, &now->records[i].container))
 			return now->records + i;
 	return NULL;
 }
@@ -81,12 +104,15 @@ static struct record subject_of(const struct audit_record *look)
 			       .empty = {.pod = look->pod, .container = look->container}};
 }
 
-/* A process of that pid was found without the name. */
-static bool is_exact(const struct why *why, const struct audit_record *look)
+/* One without the name was found by the pid of a process, or by the daemon's stop. */
+static bool is_exact(const struct whynow *now, const struct audit_record *look)
 {
 	const struct record subject = subject_of(look);
+	const char *cgroup = look->container.cgroup;
 
-	return !why_wants(why, &subject) || why_is_exact(why, &subject);
+	if (why_wants(now->why, &subject))
+		return why_is_exact(now->why, &subject);
+	return !is_stopping_in(now, cgroup, why_wants) || is_stopping_in(now, cgroup, why_is_exact);
 }
 
 void whynow_keep_exact(struct whynow *now)
@@ -95,7 +121,7 @@ void whynow_keep_exact(struct whynow *now)
 
 	now->exact = true;
 	for (size_t i = 0; i < now->n; i++)
-		if (is_exact(now->why, now->records + i))
+		if (is_exact(now, now->records + i))
 			now->records[n++] = now->records[i];
 	now->n = n;
 }
@@ -105,7 +131,7 @@ static bool has_exact(const struct whynow *now)
 	const char *at = buf_str(&now->answer.text);
 
 	for (size_t i = 0; i < now->n; i++)
-		if (is_exact(now->why, now->records + i))
+		if (is_exact(now, now->records + i))
 			return true;
 	for (;;) {
 		_cleanup_(arena_free) struct arena arena = {};
@@ -120,7 +146,7 @@ static bool has_exact(const struct whynow *now)
 
 void whynow_look(struct whynow *now, const struct why *why)
 {
-	const struct audit_only only = {is_wanted, (void *)why, (pid_t)why->pid};
+	const struct audit_only only = {is_wanted, now, (pid_t)why->pid};
 
 	*now = (struct whynow){.why = why, .list = {.quiet = true, .trees = true, .only = &only}};
 	query(now);

@@ -289,12 +289,58 @@ static bool parse_word(const char *text, int64_t now_ns, int64_t *ret)
 	return true;
 }
 
+/* 0: none. An s at the end of a word is that of the plural. */
+static uint64_t unit_ns(const char *word, size_t len)
+{
+	static const struct {
+		const char *words;
+		uint64_t ns;
+	} units[] = {{"|s|sec|second|", NS_PER_S},
+		     {"|m|min|minute|", 60 * NS_PER_S},
+		     {"|h|hr|hour|", 3600 * NS_PER_S},
+		     {"|d|day|", 24 * 3600 * NS_PER_S},
+		     {"|w|week|", 7 * 24 * 3600 * NS_PER_S}};
+	char whole[16];
+
+	len -= len > 3 && word[len - 1] == 's';
+	snprintf(whole, sizeof(whole), "|%.*s|", (int)len, word);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (len && strstr(units[i].words, whole))
+			return units[i].ns;
+	return 0;
+}
+
+/* "10 min ago", "1h 30min", "2 days", as journalctl has them. */
+static bool parse_span(const char *text, uint64_t *ret)
+{
+	uint64_t sum = 0, n;
+
+	do {
+		char *unit;
+		size_t len;
+
+		n = *text >= '0' && *text <= '9' ? strtoull(text, &unit, 10) : 0;
+		if (!n)
+			return false;
+		unit += strspn(unit, " ");
+		len = strspn(unit, "abcdefghijklmnopqrstuvwxyz");
+		if (len > 7 || __builtin_mul_overflow(n, unit_ns(unit, len), &n) || !n ||
+		    __builtin_add_overflow(sum, n, &sum))
+			return false;
+		text = unit + len + strspn(unit + len, " ");
+	} while (*text && strcmp(text, "ago") != 0);
+	*ret = sum;
+	return true;
+}
+
 bool when_parse(const char *text, int64_t *ret)
 {
 	int64_t now = (int64_t)clock_wall_ns();
-	uint64_t ago;
+	const char *span = text + (*text == '-');
+	uint64_t ago = 0;
 
-	if (duration_parse(text + (*text == '-'), &ago) == 0 && ago <= (uint64_t)now) {
+	if ((strcmp(text, "now") == 0 || duration_parse(span, &ago) == 0 || parse_span(span, &ago)) &&
+	    ago <= (uint64_t)now) {
 		*ret = now - (int64_t)ago;
 		return true;
 	}

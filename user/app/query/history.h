@@ -62,7 +62,8 @@ void history_say_left_out(const struct history *h);
 /* Times and boots as users name them. */
 
 /* RFC 3339, "2026-11-21 15:04" and "15:04" with or without seconds, "2026-11-21", "today",
- * "yesterday" in local time, or a duration before now, as nanoseconds since 1970. */
+ * "yesterday" in local time, "now", or a duration before now ("2h", "10 min ago"), as nanoseconds
+ * since 1970. */
 bool when_parse(const char *text, int64_t *ret_wall_ns);
 
 /* A number counts boots as journalctl does: from the last one down, or from the first one up. */

@@ -36,6 +36,35 @@ const struct record_request *record_beside(const struct record_stop *stop)
 	return ret;
 }
 
+/* The signal to the child whose end init passed on, if that is not what became of init's own. */
+static const struct record_asked *ended_child(const struct record_stop *stop)
+{
+	const struct record_member *via = record_find_member(stop, stop->via.process.pid);
+	const struct record_asked *fatal = via ? &via->fatal : NULL;
+
+	if (!fatal || !fatal->process.pid || fatal->sender == SENDER_KERNEL ||
+	    (stop->kill_signal.known && stop->kill_signal.number == fatal->number))
+		return NULL;
+	return stop->stop_signal.known && stop->cause == CAUSE_STOP_SIGNAL ? NULL : fatal;
+}
+
+bool record_ender(const struct record_stop *stop, struct record_sender *ret)
+{
+	const struct record_asked *child = ended_child(stop);
+
+	if (child)
+		*ret = (struct record_sender){.kind = child->sender, .process = child->process};
+	else if (stop->kill_signal.known &&
+		 (stop->outcome == OUTCOME_KILLED || stop->cause == CAUSE_OOM_USERSPACE ||
+		  !stop->stop_signal.known))
+		*ret = record_killer(stop)->sender;
+	else if (stop->stop_signal.known)
+		*ret = stop->stop_signal.sender;
+	else
+		return false;
+	return true;
+}
+
 const char *record_namespace(const struct record_pod *pod, const struct record_container *container)
 {
 	if (pod->known)

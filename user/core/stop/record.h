@@ -460,6 +460,10 @@ const char *record_group_kind(enum meta_source source);
  * before it ended. NULL: there was none. */
 const struct record_request *record_beside(const struct record_stop *stop);
 
+/* Who ended it, or the child whose end init passed on; without one, who requested its end. False:
+ * nobody is known. */
+bool record_ender(const struct record_stop *stop, struct record_sender *ret);
+
 /* For a stop of the reason before-exec: how long after its start the init was asked, and its name
  * then. NULL if either is unknown, or the reason is another. */
 const char *record_before_exec(const struct record_stop *stop, uint64_t *ret_after_ns);

@@ -33,6 +33,23 @@ static void add_cut(struct buf *out, const struct record_stop *stop)
 		buf_printf(out, " +%u", stop->cut - 1);
 }
 
+/* It ended by itself. */
+static bool has_beside(const struct record_stop *stop)
+{
+	return record_beside(stop) && stop->exit.known && stop->outcome != OUTCOME_UNKNOWN &&
+	       stop->outcome != OUTCOME_OOM_KILLED && !has_via(stop) &&
+	       !record_died_of(&stop->exit);
+}
+
+static void add_beside(struct buf *out, const struct record_stop *stop)
+{
+	const struct record_request *beside = record_beside(stop);
+
+	phrase_add_signal(out, beside->number);
+	buf_adds(out, " from ");
+	phrase_add_sender(out, stop, &beside->asked);
+}
+
 /* Each that applies. */
 static const struct {
 	bool (*applies)(const struct record_stop *stop);
@@ -40,6 +57,7 @@ static const struct {
 } notes[] = {
 	{has_via, add_via},
 	{has_cut, add_cut},
+	{has_beside, add_beside},
 };
 
 void story_add_note(struct buf *out, const struct record_stop *stop)

@@ -105,14 +105,20 @@ static bool is_same(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
+static bool is_inside(const struct record_stop *stop, const struct record_sender *s,
+		      const struct record_asked *signal)
+{
+	return signal->inside || (s && (is_same(s->container.id, stop->container.id) ||
+					is_same(s->cgroup, stop->container.cgroup)));
+}
+
 /* Where a process of a container is. */
 static void add_contained(struct buf *out, const struct record_stop *stop,
 			  const struct record_sender *s, const struct record_asked *signal)
 {
 	enum sender_kind kind = signal->sender;
 
-	if (signal->inside || (s && (is_same(s->container.id, stop->container.id) ||
-				     is_same(s->cgroup, stop->container.cgroup)))) {
+	if (is_inside(stop, s, signal)) {
 		buf_adds(out, "its container");
 		return;
 	}
@@ -183,8 +189,12 @@ static void add_sender(struct buf *out, const struct record_stop *stop,
 		phrase_add_process_then(out, own ? &own->process : &stop->process, p->comm);
 		return;
 	}
-	phrase_add_comm(out, p->comm);
-	buf_printf(out, "[%u]", p->pid);
+	if ((kind == SENDER_POD || kind == SENDER_CONTAINER) && is_inside(stop, known, signal)) {
+		phrase_add_process(out, p);
+	} else {
+		phrase_add_comm(out, p->comm);
+		buf_printf(out, "[%u]", p->pid);
+	}
 	if (!places[kind])
 		return;
 	buf_printf(out, " (%s", places[kind]);

@@ -215,17 +215,14 @@ static void count_kill(struct top_data *d, const struct record *record,
 	d->early += is_early(stop->cause);
 }
 
-/* The sender that ended it; without one, the sender that requested its end. */
 static void copy_ender(char ret[TOP_WHO_SIZE], const struct record_stop *stop)
 {
+	struct record_sender ender;
+
 	if (by_oom_killer(stop))
 		strcpy(ret, KILLER_OOM);
-	else if (stop->kill_signal.known &&
-		 (stop->outcome == OUTCOME_KILLED || stop->cause == CAUSE_OOM_USERSPACE ||
-		  !stop->stop_signal.known))
-		copy_sender(ret, &record_killer(stop)->sender);
-	else if (stop->stop_signal.known)
-		copy_sender(ret, &stop->stop_signal.sender);
+	else if (record_ender(stop, &ender))
+		copy_sender(ret, &ender);
 }
 
 /* A stop that is over: its row, that of a container that is deaf, and that of who killed it. */

@@ -115,6 +115,11 @@ static bool has(uint64_t mask, uint32_t signal)
 	return mask >> (signal - 1) & 1;
 }
 
+static bool has_left(const struct procsig_status *s)
+{
+	return s->state == 'Z' || s->state == 'X';
+}
+
 /* *ret_runs: it does not block it and is not asleep. */
 static enum audit_thread judge_thread(int task, const char *tid, const struct procsig_status *s,
 				      const struct audit_facts *f, bool *ret_runs)
@@ -122,7 +127,7 @@ static enum audit_thread judge_thread(int task, const char *tid, const struct pr
 	enum audit_call call = AUDIT_CALL_OTHER;
 	uint64_t awaited = 0;
 
-	if (!has(s->blocked, f->signal))
+	if (!has(s->blocked, f->signal) && !has_left(s))
 		call = call_of(task, tid, &awaited, ret_runs);
 	return audit_thread_of(f->signal, s->blocked, call, awaited);
 }
@@ -181,7 +186,7 @@ static int read_thread(int task, const char *tid, bool leader, struct audit_fact
 	thread = judge_thread(task, tid, &s, f, &runs);
 	/* One that has left takes no signal, but the leader's mask still counts when one is sent.
 	 */
-	if (s.state != 'Z' && s.state != 'X') {
+	if (!has_left(&s)) {
 		f->threads[thread]++;
 		if (thread == AUDIT_BLOCKS)
 			look_at_blocking(task, tid, f);

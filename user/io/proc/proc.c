@@ -2,6 +2,7 @@
 /* Reads and parses what /proc says of processes, and chooses inits. */
 #include "io/proc/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -544,17 +545,36 @@ int procfs_parse_cgroup(const char *text, const char *controller, char *ret, siz
 	return -ENOENT;
 }
 
-int procfs_cgroup_of(pid_t pid, const char *controller, char *ret, size_t size)
+static int read_cgroup(const char *path, const char *controller, char *ret, size_t size)
 {
 	_cleanup_(cleanup_free) char *text = NULL;
-	char path[64];
-	ssize_t n;
+	ssize_t n = fd_read_all(AT_FDCWD, path, TEXT_MAX, &text);
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	n = fd_read_all(AT_FDCWD, path, TEXT_MAX, &text);
 	if (n < 0)
 		return n == -ENOENT ? -ESRCH : (int)n;
 	return procfs_parse_cgroup(text, controller, ret, size);
+}
+
+/* The kernel shows "/" of a leader that has left its threads behind. */
+int procfs_cgroup_of(pid_t pid, const char *controller, char *ret, size_t size)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	r = read_cgroup(path, controller, ret, size);
+	if (r < 0 || strcmp(ret, "/") != 0)
+		return r;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if (fd_opendir(AT_FDCWD, path, &dir) < 0)
+		return 0;
+	while (strcmp(ret, "/") == 0 && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%.15s/cgroup", pid, entry->d_name);
+		read_cgroup(path, controller, ret, size);
+	}
+	return 0;
 }
 
 bool procfs_has_child(pid_t pid)

@@ -201,16 +201,6 @@ static void add_share(struct buf *cell, const struct record_stop *stop)
 		buf_adds(cell, duration_format(stop->grace.ns, text));
 }
 
-/* The sender that ended it; without one, the sender that requested its end. */
-static const struct record_sender *ender(const struct record_stop *stop)
-{
-	if (stop->kill_signal.known &&
-	    (stop->outcome == OUTCOME_KILLED || stop->cause == CAUSE_OOM_USERSPACE ||
-	     !stop->stop_signal.known))
-		return &record_killer(stop)->sender;
-	return stop->stop_signal.known ? &stop->stop_signal.sender : NULL;
-}
-
 /* A space before what is not the first note in its cell. */
 static void next_note(struct buf *cell)
 {
@@ -267,12 +257,16 @@ static void add_gaps(struct buf *cell, uint32_t gaps)
 static void add_stop_notes(struct buf *cell, const struct record_stop *stop, uint32_t gaps)
 {
 	bool by_kernel = stop->outcome == OUTCOME_OOM_KILLED && stop->cause != CAUSE_OOM_USERSPACE;
+	size_t at, begin;
 
 	add_unheard(cell, stop->deaf, stop->reason);
 	add_before_exec(cell, stop);
-	if (stop->via.process.pid || record_cut_well(stop))
-		next_note(cell);
+	at = cell->len;
+	next_note(cell);
+	begin = cell->len;
 	story_add_note(cell, stop);
+	if (cell->len == begin)
+		buf_truncate(cell, at);
 	if (stop->collateral_kills > record_cut_well(stop)) {
 		next_note(cell);
 		buf_add_u64(cell, stop->collateral_kills);
@@ -357,14 +351,12 @@ static void add_grace(struct grid_cell *cell, const void *value)
 		add_share(cell->text, stop);
 }
 
-/* "runc[812] runtime", with the kind left out where it adds nothing. NULL: nothing. */
+/* "runc[812] runtime", with the kind left out where it adds nothing. */
 static void put_sender(struct grid_cell *cell, const struct record_sender *sender)
 {
-	const char *kind = sender ? sender_kind_name(sender->kind) : NULL;
-	const char *comm = sender ? sender->process.comm : NULL;
+	const char *kind = sender_kind_name(sender->kind);
+	const char *comm = sender->process.comm;
 
-	if (!sender)
-		return;
 	if (!comm || sender->kind == SENDER_KERNEL || sender->kind == SENDER_UNKNOWN) {
 		buf_adds(cell->text, kind ? kind : "unknown");
 		return;
@@ -382,10 +374,10 @@ static void put_sender(struct grid_cell *cell, const struct record_sender *sende
 static void add_sender(struct grid_cell *cell, const void *row)
 {
 	const struct record *r = row;
+	struct record_sender ender;
 
-	if (is_reaped(r))
-		return;
-	put_sender(cell, is_stop(r) ? ender(&r->stop) : &r->signal.sender);
+	if (is_stop(r) ? record_ender(&r->stop, &ender) : !is_reaped(r))
+		put_sender(cell, is_stop(r) ? &ender : &r->signal.sender);
 }
 
 /* The sender of the stop signal, also where another process killed it. */
