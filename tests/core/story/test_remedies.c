@@ -9,32 +9,197 @@
 
 #define S 1000000000ull
 
-static void each_way_to_be_killed_has_its_remedy(void **state)
+#define INIT(name)                                                     \
+	{                                                              \
+		.process = {.pid = 4201, .ns_pid = 1, .comm = (name) } \
+	}
+#define CHILD(...)                                                        \
+	{                                                                 \
+		.process = {.pid = 4202}, .parent_pid = 4201, __VA_ARGS__ \
+	}
+#define ENDED(status_) .exit = {.known = true, .status = (status_), .at_ns = 2 * S}
+#define OF(outcome_, cause_, status_) \
+	.outcome = OUTCOME_##outcome_, .cause = CAUSE_##cause_, ENDED(status_)
+#define ASKED	 .stop_signal = {.known = true, .number = SIGTERM, .at_ns = S}
+#define SLOW	 OF(KILLED, GRACE_EXPIRED, SIGKILL), ASKED, .deliver_ns = S
+#define VIA	 .via = {.process = {.pid = 4202}}
+#define FROZEN	 .waited_for = &frozen, .n_waited_for = 1
+#define CUT(by_) .cut = true, .by = ENDED_##by_
+
+static const struct wait frozen = {.what = WAIT_FOR_THAW};
+
+/* Its first remedy begins with that, and the second; NULL: there is none. */
+static void each_trouble_has_its_own_remedies(void **state)
 {
 	static const struct {
-		enum cause cause;
-		bool asked;
-		const char *begin;
+		struct record_stop stop;
+		const char *comm;
+		struct record_member child;
+		const char *first, *page, *second;
 	} rows[] = {
-		{CAUSE_KERNEL, false, "See its limit of CPU time (ulimit -t"},
-		{CAUSE_KERNEL, true, "See its limit of CPU time (ulimit -t"},
-		{CAUSE_SELF, false, "See the program's own log: it ended itself."},
-		{CAUSE_SAME_CONTAINER, true, "It was stopping, and a process of its own container"},
-		{CAUSE_SAME_CONTAINER, false, "It was no stop: see why the sender"},
+		/* --- killed --- */
+		{{OF(KILLED, KERNEL, SIGKILL)}, "app", {}, "See its limit of CPU time", NULL, NULL},
+		{{OF(KILLED, KERNEL, SIGKILL), ASKED}, "app", {}, "See its limit of CPU", NULL, NULL},
+		{{OF(KILLED, SELF, SIGKILL)},
+		 "app",
+		 {},
+		 "See the program's own log: it ended itself",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, SAME_CONTAINER, SIGKILL), ASKED},
+		 "app",
+		 {},
+		 "It was stopping, and",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, SAME_CONTAINER, SIGKILL)}, "app", {}, "It was no stop", NULL, NULL},
+		{{OF(KILLED, HOST, SIGKILL), .gaps = 1u << GAP_DAEMON_DOWN},
+		 "app",
+		 {},
+		 "Not all was seen",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, HOST, SIGKILL), .gaps = 1u << GAP_EVENTS_LOST},
+		 "app",
+		 {},
+		 "Not all was seen",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, HOST, SIGKILL), .gaps = 1u << GAP_ATTACHED_LATE},
+		 "app",
+		 {},
+		 "Not all was seen",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, HOST, SIGKILL), .gaps = 1u << GAP_SUPPRESSED},
+		 "app",
+		 {},
+		 "Not all was seen",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, HOST, SIGKILL), .gaps = 1u << GAP_NOT_EMPTY},
+		 "app",
+		 {},
+		 "It was no stop",
+		 NULL,
+		 NULL},
+		/* --- its child was --- */
+		{{OF(KILLED, SUPERVISOR, 137 << 8), VIA},
+		 "timeout",
+		 CHILD(ENDED(SIGKILL)),
+		 "Its own parent ended it",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, SUPERVISOR, 137 << 8), VIA, ASKED},
+		 "app",
+		 CHILD(ENDED(SIGKILL), CUT(CONTAINER)),
+		 "It is the application that kills",
+		 NULL,
+		 NULL},
+		/* --- ended by another signal --- */
+		{{OF(CRASHED, KERNEL, SIGSEGV | 0x80)},
+		 "app",
+		 {},
+		 "See the program's own log and the core that was written",
+		 NULL,
+		 NULL},
+		{{OF(CRASHED, KERNEL, SIGSEGV)},
+		 "app",
+		 {},
+		 "See the program's own log; no core",
+		 NULL,
+		 NULL},
+		{{OF(CRASHED, SELF, SIGSEGV << 8 | 139), VIA},
+		 "app",
+		 CHILD(ENDED(SIGABRT | 0x80)),
+		 "See the program's own log and the core that was written",
+		 NULL,
+		 NULL},
+		{{OF(CRASHED, SELF, SIGALRM)}, "app", {}, "See why that signal came", NULL, NULL},
+		{{OF(CRASHED, SELF, SIGUSR1)}, "app", {}, "See why that signal came", NULL, NULL},
+		{{OF(CRASHED, SELF, 139 << 8)},
+		 "app",
+		 {},
+		 "See the program's own log and its core dump, if",
+		 NULL,
+		 NULL},
+		/* --- took it, in vain --- */
+		{{SLOW, .reason = UNHEARD_RERAISED}, "node", {}, "Add a handler", "node", NULL},
+		{{SLOW, .reason = UNHEARD_RERAISED},
+		 "perl",
+		 {},
+		 "Have its handler end the program",
+		 "a-handler-in-the-program",
+		 NULL},
+		{{SLOW}, "bash", CHILD(ENDED(0)), "Its trap ran", "trap-and-wait", NULL},
+		{{SLOW, .forward = {.count = 1}},
+		 "bash",
+		 CHILD(ENDED(0)),
+		 "See what it waits for",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		{{SLOW},
+		 "python3",
+		 CHILD(ENDED(0)),
+		 "See what it waits for",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		{{SLOW},
+		 "bash",
+		 CHILD(ENDED(SIGKILL), CUT(PID_NAMESPACE)),
+		 "Have each process asked",
+		 "exec-in-a-script",
+		 "See what it waits for"},
+		/* --- did not hear it --- */
+		{{SLOW, .reason = UNHEARD_NO_HANDLER},
+		 "app",
+		 {},
+		 "Have the program handle the signal",
+		 "a-handler-in-the-program",
+		 NULL},
+		{{SLOW, .reason = UNHEARD_NO_HANDLER},
+		 "flock",
+		 CHILD(ENDED(SIGKILL), CUT(PID_NAMESPACE)),
+		 "Replace it by the application",
+		 "a-handler-in-the-program",
+		 NULL},
+		{{SLOW, .reason = UNHEARD_NO_HANDLER},
+		 "flock",
+		 CHILD(.by = ENDED_UNKNOWN),
+		 "Replace it by the application",
+		 "a-handler-in-the-program",
+		 NULL},
+		{{SLOW, .reason = UNHEARD_NO_HANDLER},
+		 "flock",
+		 CHILD(.helper = true),
+		 "Have the program handle the signal",
+		 "a-handler-in-the-program",
+		 NULL},
+		{{SLOW, .reason = UNHEARD_NO_HANDLER},
+		 "tail",
+		 CHILD(ENDED(SIGKILL), CUT(PID_NAMESPACE)),
+		 "Run the application in the foreground",
+		 NULL,
+		 NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED}, "app", {}, "Continue it", NULL, NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED, FROZEN}, "app", {}, "Thaw it", NULL, NULL},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		const struct record_stop stop = {
-			.stop_signal = {.known = rows[i].asked, .number = SIGTERM, .at_ns = S},
-			.exit = {.known = true, .status = SIGKILL, .at_ns = 2 * S},
-			.outcome = OUTCOME_KILLED,
-			.cause = rows[i].cause,
-		};
-		const char *text, *page;
+		const struct record_member list[] = {INIT(rows[i].comm), rows[i].child};
+		const char *text, *page, *second = rows[i].second;
+		struct record_stop stop = rows[i].stop;
 
+		stop.process = list[0].process;
+		stop.processes = list;
+		stop.n_processes = rows[i].child.process.pid ? 2 : 1;
 		assert_true(story_remedy(&stop, 0, &text, &page));
-		assert_memory_equal(text, rows[i].begin, strlen(rows[i].begin));
-		assert_false(story_remedy(&stop, 1, &text, &page));
+		if (strncmp(text, rows[i].first, strlen(rows[i].first)) != 0)
+			fail_msg("row %zu: %s", i, text);
+		assert_true(page == rows[i].page || strcmp(page ?: "", rows[i].page ?: "") == 0);
+		assert_int_equal(story_remedy(&stop, 1, &text, &page), second != NULL);
+		assert_true(!second || strncmp(text, second, strlen(second)) == 0);
+		assert_false(story_remedy(&stop, 2, &text, &page));
 	}
 }
 
@@ -99,8 +264,8 @@ static void what_was_not_received_is_no_other_signal(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CLAIM("a kill by the kernel, by itself or by its own container has its remedy",
-		      each_way_to_be_killed_has_its_remedy),
+		CLAIM("each trouble has its own remedies, by who did what and by what is not known",
+		      each_trouble_has_its_own_remedies),
 		CLAIM("a sender in a container outside pods has the container's name",
 		      a_sender_outside_pods_has_its_container_s_name),
 		CLAIM("what a process never received is named where another signal was passed on",

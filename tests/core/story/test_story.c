@@ -80,7 +80,7 @@ static void each_way_to_end_unasked_has_its_sentence(void **state)
 		  .stop_signal = SENT_BY(15, SENDER_CONTAINER, 4205, "kill")},
 		 "app[1] exited with code 143 after SIGTERM from kill[4205] (in a container)."},
 		{{STOP(CRASHED, KERNEL, 11)}, "app[1] crashed: SIGSEGV."},
-		{{STOP(CRASHED, KERNEL, 14)}, "app[1] crashed: SIGALRM from the kernel."},
+		{{STOP(CRASHED, KERNEL, 14)}, "app[1] was ended by SIGALRM from the kernel."},
 		{{STOP(CRASHED, SELF, 6)}, "app[1] crashed: SIGABRT, sent by no other process."},
 		{{STOP(CRASHED, UNKNOWN, 6)}, "app[1] crashed: SIGABRT; who sent it was not seen."},
 		{{STOP(CRASHED, SAME_CONTAINER, 6)},
@@ -446,7 +446,9 @@ static void each_reason_has_words(void **state)
 		assert_null(strchr(unheard_remark(reason), '$'));
 		if (advice_of_unheard(reason) < ADVICE_TOPICS) {
 			assert_true(story_remedy(&stop, 0, &text, &page));
-			assert_string_equal(text, advice_remedy(advice_of_unheard(reason)));
+			assert_int_equal(strcmp(text, advice_remedy(advice_of_unheard(reason))) ==
+						 0,
+					 reason != UNHEARD_RERAISED);
 		}
 	}
 	assert_non_null(unheard_of_init(UNHEARD_COUNT));
@@ -701,7 +703,6 @@ static void each_trouble_has_a_remedy(void **state)
 		{{STOP(KILLED, RUNTIME_LOST, 9)}, "See why its shim ended", NULL},
 		{{STOP(KILLED, HOST, 9)}, "It was no stop", NULL},
 		{{STOP(KILLED, OTHER_POD, 9)}, "It was no stop", NULL},
-		{{STOP(CRASHED, KERNEL, 11)}, "See the program's own log and its core", NULL},
 		{{STOP(FAILED, SELF, CODE(1))}, "See the program's own log: it", NULL},
 	};
 

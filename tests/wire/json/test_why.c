@@ -46,10 +46,10 @@ static void a_story_is_one_object_on_one_line(void **state)
 		"\"processes_gaps\":[\"records-missed\",\"too-many\"],\"events\":["
 		"{\"at_boot_ns\":5000000000,\"text\":\"the kernel sent SIGTERM to a\\\"\\\\x0a[1]\"},"
 		"{\"at_boot_ns\":7000000000,\"text\":\"the kernel killed a\\\"\\\\x0a[1]\"}],"
-		"\"events_other\":0,\"remedies\":[{\"text\":\"Nothing, if the app has a handler "
-		"(process.on('SIGTERM', ...)). If it has none, add one, or start it behind an init that "
-		"passes signals on: tini in the image, or outside Kubernetes docker run --init, init: true "
-		"in compose.\",\"page\":\"node\"}]}\n");
+		"\"events_other\":0,\"remedies\":[{\"text\":\"Have its handler end the program (exit) "
+		"in place of raising the signal again, or start it behind an init that passes signals on: "
+		"tini in the image, or outside Kubernetes docker run --init, init: true in compose.\","
+		"\"page\":\"a-handler-in-the-program\"}]}\n");
 }
 
 static void what_went_well_has_empty_lists(void **state)

@@ -47,9 +47,9 @@ static void each_trouble_has_one_paragraph(void **state)
 		"namespace the default action.\n"
 		"  db: sh (pid 1012) has no handler for SIGTERM, and the kernel spares PID 1 of a pid "
 		"namespace the default action.\n"
-		"  What to do: Have the program handle the signal, or start it behind an init that "
-		"passes signals on: tini in the image, or outside Kubernetes docker run --init, init: true in "
-		"compose.\n");
+		"  What to do: Have the program handle the signal. Where neither it nor a child of it has anything to "
+		"finish, an init in front is enough: tini in the image, or outside Kubernetes docker run --init, "
+		"init: true in compose.\n");
 }
 
 static void where_all_hear_there_is_nothing(void **state)

@@ -57,8 +57,9 @@ static void what_was_found_is_one_line(void **state)
 		"\"disposition\":\"default\",\"blocked\":false,\"waiters\":0,\"shell\":null,\"worker\":null,\"processes\":null,\"processes_other\":null,"
 		"\"advice\":[{\"about\":\"no-handler\",\"why\":\"nginx (pid 4242) has no handler for "
 		"SIGTERM, and the kernel spares PID 1 of a pid namespace the default action\","
-		"\"remedy\":\"Have the program handle the signal, or start it behind an init that passes "
-		"signals on: tini in the image, or outside Kubernetes docker run --init, init: true in compose.\"}]}\n");
+		"\"remedy\":\"Have the program handle the signal. Where neither it nor a child of it has anything to "
+		"finish, an init in front is enough: tini in the image, or outside Kubernetes docker run --init, "
+		"init: true in compose.\"}]}\n");
 	r.shell = "dash";
 	r.has_app = true;
 	r.app = (struct record_process){.pid = 4243, .ns_pid = 7, .comm = "java"};

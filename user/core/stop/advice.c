@@ -50,8 +50,9 @@ static const struct topic topics[ADVICE_TOPICS] = {
 	[AUDIT_SHIELD] =
 		{"@ has no handler for $, and the kernel spares PID 1 of a pid namespace the default "
 		 "action",
-		 "Have the program handle the signal, or start it behind an init that passes signals "
-		 "on: tini in the image, or outside Kubernetes docker run --init, init: true in compose.",
+		 "Have the program handle the signal. Where neither it nor a child of it has anything to "
+		 "finish, an init in front is enough: tini in the image, or outside Kubernetes docker run "
+		 "--init, init: true in compose.",
 		 "handle it, or run it under tini (init)"},
 	[AUDIT_SHELL] =
 		{"@ is PID 1 and passes nothing on: & never gets $",

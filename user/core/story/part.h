@@ -34,6 +34,10 @@ void story_add_wait(struct buf *out, const struct record_stop *stop, const struc
 bool story_waited(const struct record_stop *stop);
 void story_add_waited(struct buf *out, const struct record_stop *stop);
 
+/* When init took its stop signal: its exit says when it was delivered; before that, a handler's
+ * record. 0: not seen. */
+uint64_t story_taken_ns(const struct record_stop *stop);
+
 /* What to do, and the heading of docs/fix.md that has more (NULL: none). False: there is no index
  * like this. */
 bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,

@@ -49,6 +49,15 @@ void phrase_add_signal(struct buf *out, uint32_t number)
 	buf_adds(out, signame_format(number, name));
 }
 
+/* SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS. */
+bool phrase_dumps_core(uint32_t number)
+{
+	const uint32_t dumping = 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 8 |
+				 1U << 11 | 1U << 24 | 1U << 25 | 1U << 31;
+
+	return number <= 31 && dumping >> number & 1;
+}
+
 void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
 {
 	char text[DURATION_SIZE];

@@ -4,6 +4,7 @@
 
 #include "core/stop/advice.h"
 #include "core/story/part.h"
+#include "core/story/phrase.h"
 
 #define OF(cause) (1u << CAUSE_##cause)
 #define ANY	  (~0u)
@@ -15,6 +16,9 @@ struct remedy {
 };
 
 #define SIGTERM_NR 15
+
+/* In a wait status, wait(2). */
+#define CORE_DUMPED 0x80
 
 #define BY(ended) (1u << ENDED_##ended)
 
@@ -99,6 +103,34 @@ static bool is_cut_by_other(const struct record_stop *stop)
 	return has_cut(stop, true, BY(HOST) | BY(POD)) || has_cut(stop, false, BY(HOST) | BY(POD));
 }
 
+static const char *init_exe(const struct record_stop *stop)
+{
+	return stop->n_processes && stop->processes->exe ? stop->processes->exe : "";
+}
+
+static const char *init_comm(const struct record_stop *stop)
+{
+	return stop->process.comm ?: "";
+}
+
+/* A shell runs a trap once its child has ended, and passes nothing on by itself. */
+static bool is_trap_that_returns(const struct record_stop *stop)
+{
+	uint64_t taken_ns = story_taken_ns(stop);
+
+	if (!is_slow(stop) || !taken_ns || stop->forward.count ||
+	    !audit_is_shell(init_exe(stop), init_comm(stop)))
+		return false;
+	for (size_t i = 1; i < stop->n_processes; i++) {
+		const struct record_member *m = stop->processes + i;
+
+		if (m->exit.known && !m->cut && m->exit.at_ns > taken_ns &&
+		    m->parent_pid == stop->process.pid)
+			return true;
+	}
+	return false;
+}
+
 static bool is_in_kernel(enum wait_for what)
 {
 	return what == WAIT_FOR_IO || what == WAIT_FOR_KERNEL;
@@ -115,6 +147,7 @@ static bool is_slow_unseen(const struct record_stop *stop)
 	enum wait_for what = waits_for(stop);
 
 	return is_slow(stop) && !waits_for_postgres(stop) && !waits_for_deaf(stop) &&
+	       !is_trap_that_returns(stop) &&
 	       (what == WAIT_FOR_NOTHING || what == WAIT_FOR_TIME ||
 		(is_in_kernel(what) && !waits_for_kernel(stop)));
 }
@@ -126,7 +159,8 @@ static bool waits_for_clients(const struct record_stop *stop)
 
 static bool waits_for_child(const struct record_stop *stop)
 {
-	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop) && !waits_for_deaf(stop);
+	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop) &&
+	       !waits_for_deaf(stop) && !is_trap_that_returns(stop);
 }
 
 static bool waits_for_reader(const struct record_stop *stop)
@@ -161,7 +195,14 @@ static bool waits_for_handler(const struct record_stop *stop)
 	return waits_for(stop) == WAIT_FOR_HANDLER;
 }
 
-static bool is_killed_by_other(const struct record_stop *stop)
+/* An earlier request may be what was not seen. */
+static bool may_have_been_asked(const struct record_stop *stop)
+{
+	return stop->gaps & (1u << GAP_DAEMON_DOWN | 1u << GAP_EVENTS_LOST |
+			     1u << GAP_ATTACHED_LATE | 1u << GAP_SUPPRESSED);
+}
+
+static bool is_signalled_by_other(const struct record_stop *stop)
 {
 	return is_cut_by_other(stop) ||
 	       (!stop->stop_signal.known &&
@@ -169,6 +210,25 @@ static bool is_killed_by_other(const struct record_stop *stop)
 		!record_may_be_terminal(stop) &&
 		(stop->cause == CAUSE_HOST || stop->cause == CAUSE_OTHER_POD ||
 		 stop->cause == CAUSE_SAME_POD || stop->cause == CAUSE_SAME_CONTAINER));
+}
+
+static bool is_killed_by_other(const struct record_stop *stop)
+{
+	return is_signalled_by_other(stop) && !may_have_been_asked(stop);
+}
+
+static bool is_perhaps_stopped_by_other(const struct record_stop *stop)
+{
+	return is_signalled_by_other(stop) && may_have_been_asked(stop);
+}
+
+/* Not what its parent killed in the stop without having asked it. */
+static bool is_given_time(const struct record_stop *stop)
+{
+	const struct record_member *m = record_find_member(stop, stop->via.process.pid);
+
+	return !stop->stop_signal.known || !m || !m->cut || m->asked.number ||
+	       m->by != ENDED_CONTAINER;
 }
 
 /* By its own child, say: that is no expired grace period. */
@@ -182,9 +242,37 @@ static bool is_killed(const struct record_stop *stop)
 	return stop->outcome == OUTCOME_KILLED;
 }
 
-static bool is_crash(const struct record_stop *stop)
+/* Of init, or of the child whose end it passed on; NULL: how that ended was not seen. */
+static const struct record_exit *crash_of(const struct record_stop *stop)
 {
-	return stop->outcome == OUTCOME_CRASHED;
+	const struct record_member *m = record_find_member(stop, stop->via.process.pid);
+	const struct record_exit *exit = stop->via.process.pid && m ? &m->exit : &stop->exit;
+
+	return stop->outcome == OUTCOME_CRASHED && record_died_of(exit) ? exit : NULL;
+}
+
+static bool is_crash_unseen(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_CRASHED && !crash_of(stop);
+}
+
+static bool is_dumped(const struct record_stop *stop)
+{
+	return crash_of(stop) && crash_of(stop)->status & CORE_DUMPED;
+}
+
+static bool is_undumped(const struct record_stop *stop)
+{
+	const struct record_exit *exit = crash_of(stop);
+
+	return exit && !is_dumped(stop) && phrase_dumps_core(record_died_of(exit));
+}
+
+static bool is_coreless(const struct record_stop *stop)
+{
+	const struct record_exit *exit = crash_of(stop);
+
+	return exit && !is_dumped(stop) && !phrase_dumps_core(record_died_of(exit));
 }
 
 static bool is_failure(const struct record_stop *stop)
@@ -233,6 +321,9 @@ static const struct remedy remedies[] = {
 	 "Have the process that ignores or blocks the signal act on it, or have its parent send one "
 	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
 	 "ignored-or-blocked"},
+	{ANY, is_trap_that_returns,
+	 "Its trap ran, and the shell did not exit: end the trap with exit, within the grace period.",
+	 "trap-and-wait"},
 	{ANY, waits_for_clients,
 	 "Close idle connections when the stop begins, and those in use after a time that is within "
 	 "the grace period.",
@@ -271,7 +362,11 @@ static const struct remedy remedies[] = {
 	 "See why its shim ended: the log of the runtime, and the kernel's of OOM kills.", NULL},
 	{ANY, is_killed_by_other,
 	 "It was no stop: see why the sender of that signal kills processes.", NULL},
-	{OF(SUPERVISOR), NULL,
+	{ANY, is_perhaps_stopped_by_other,
+	 "Not all was seen, and a request before that signal may be missing. If there was none, see why "
+	 "its sender kills processes.",
+	 NULL},
+	{OF(SUPERVISOR), is_given_time,
 	 "Its own parent ended it, as timeout and watchdogs do: give it more time there, or see what "
 	 "took it so long.",
 	 NULL},
@@ -283,7 +378,15 @@ static const struct remedy remedies[] = {
 	 "See its limit of CPU time (ulimit -t, RLIMIT_CPU), and the kernel's log: a machine check, or a "
 	 "tracer that ended (PTRACE_O_EXITKILL).",
 	 NULL},
-	{ANY, is_crash, "See the program's own log and its core dump.", NULL},
+	{ANY, is_crash_unseen, "See the program's own log and its core dump, if there is one.",
+	 NULL},
+	{ANY, is_dumped, "See the program's own log and the core that was written.", NULL},
+	{ANY, is_undumped,
+	 "See the program's own log; no core was written (ulimit -c, kernel.core_pattern).", NULL},
+	{ANY, is_coreless,
+	 "See why that signal came, and have the program handle it: its default is to end the program, "
+	 "without a core.",
+	 NULL},
 	{ANY, is_after_signal,
 	 "It may have ended by that signal, which was no request to stop: see who sent it, and the "
 	 "program's own log.",
@@ -326,6 +429,86 @@ bool story_remedy_of_audit(const struct audit_record *look, size_t index, const 
 	return false;
 }
 
+/* --- why it was not acted on ------------------------------------------------------------------- */
+
+#define INIT_IN_FRONT                                                                               \
+	"start it behind an init that passes signals on: tini in the image, or outside Kubernetes " \
+	"docker run --init, init: true in compose."
+
+static bool is_node(const struct record_stop *stop)
+{
+	return audit_reraises(audit_program_name(init_exe(stop), init_comm(stop)), SIGTERM_NR);
+}
+
+/* One that nothing asked: it lives, or what ended the container ended it. */
+static bool has_child_unasked(const struct record_stop *stop)
+{
+	const uint32_t with_container = BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME);
+
+	for (size_t i = 1; i < stop->n_processes; i++) {
+		const struct record_member *m = stop->processes + i;
+
+		if (!m->asked.number && !m->entered && !m->helper && (m->cut || !m->exit.known) &&
+		    with_container >> m->by & 1)
+			return true;
+	}
+	return false;
+}
+
+static bool is_placeholder(const struct record_stop *stop)
+{
+	return audit_is_placeholder(init_exe(stop), init_comm(stop)) && has_child_unasked(stop);
+}
+
+static bool is_frozen(const struct record_stop *stop)
+{
+	for (size_t i = 0; i < stop->n_waited_for; i++)
+		if (stop->waited_for[i].what == WAIT_FOR_THAW)
+			return true;
+	return false;
+}
+
+/* In place of what the topic of the reason says; text NULL: as that topic. */
+static const struct {
+	enum unheard reason;
+	bool (*applies)(const struct record_stop *stop);
+	unsigned int topic;
+	const char *text;
+} instead[] = {
+	{UNHEARD_RERAISED, is_node, WARNING(AUDIT_RERAISES),
+	 "Add a handler (process.on('SIGTERM', ...)), or " INIT_IN_FRONT},
+	{UNHEARD_RERAISED, NULL, AUDIT_SHIELD,
+	 "Have its handler end the program (exit) in place of raising the signal again, or " INIT_IN_FRONT},
+	{UNHEARD_NO_HANDLER, is_placeholder, AUDIT_PLACEHOLDER, NULL},
+	{UNHEARD_NO_HANDLER, has_child_unasked, AUDIT_SHIELD,
+	 "Replace it by the application (exec), or have it handle the signal, pass it on and wait for its "
+	 "children. An init in front (--init, tini) does not help these: it ends the container at once, "
+	 "and them by SIGKILL."},
+	{UNHEARD_STOPPED, is_frozen, WARNING(AUDIT_FROZEN), NULL},
+};
+
+/* False: there is nothing to say of it. */
+static bool remedy_of_reason(const struct record_stop *stop, const char **ret_text,
+			     const char **ret_page)
+{
+	unsigned int topic = advice_of_unheard(stop->reason);
+	const char *text = advice_remedy(topic);
+
+	for (size_t i = 0; i < sizeof(instead) / sizeof(*instead); i++) {
+		if (instead[i].reason != stop->reason ||
+		    (instead[i].applies && !instead[i].applies(stop)))
+			continue;
+		topic = instead[i].topic;
+		text = instead[i].text ?: advice_remedy(topic);
+		break;
+	}
+	if (!text)
+		return false;
+	*ret_text = text;
+	*ret_page = pages[topic];
+	return true;
+}
+
 _Static_assert(CAUSE_COUNT <= 32, "causes of a remedy are bits");
 
 static bool applies(const struct remedy *remedy, const struct record_stop *stop)
@@ -336,14 +519,13 @@ static bool applies(const struct remedy *remedy, const struct record_stop *stop)
 bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,
 		  const char **ret_page)
 {
-	unsigned int topic = advice_of_unheard(stop->reason);
+	const char *text, *page;
 
-	if (topic < ADVICE_TOPICS && !index) {
-		*ret_text = advice_remedy(topic);
-		*ret_page = pages[topic];
+	if (remedy_of_reason(stop, &text, &page) && !index--) {
+		*ret_text = text;
+		*ret_page = page;
 		return true;
 	}
-	index -= topic < ADVICE_TOPICS;
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
 		if (!applies(remedies + i, stop) || index--)
 			continue;

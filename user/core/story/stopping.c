@@ -25,8 +25,7 @@ static bool is_unheard(const struct record_stop *stop)
 	return stop->stop_signal.known && (stop->deaf || stop->reason);
 }
 
-/* Its exit says when it was delivered; before that, a handler's record. 0: not seen. */
-static uint64_t taken_ns(const struct record_stop *stop)
+uint64_t story_taken_ns(const struct record_stop *stop)
 {
 	for (size_t i = 0; !stop->deliver_ns && i < RECORD_REQUESTS; i++)
 		if (stop->requests[i].number && stop->requests[i].at_ns == stop->stop_signal.at_ns)
@@ -36,12 +35,12 @@ static uint64_t taken_ns(const struct record_stop *stop)
 
 static bool is_taken(const struct record_stop *stop)
 {
-	return stop->stop_signal.known && !is_unheard(stop) && taken_ns(stop);
+	return stop->stop_signal.known && !is_unheard(stop) && story_taken_ns(stop);
 }
 
 static bool is_open(const struct record_stop *stop)
 {
-	return stop->stop_signal.known && !is_unheard(stop) && !taken_ns(stop);
+	return stop->stop_signal.known && !is_unheard(stop) && !story_taken_ns(stop);
 }
 
 static void add_unheard(struct buf *out, const struct record_stop *stop, uint64_t now_ns)
@@ -54,7 +53,7 @@ static void add_unheard(struct buf *out, const struct record_stop *stop, uint64_
 static void add_taken(struct buf *out, const struct record_stop *stop, uint64_t now_ns)
 {
 	buf_adds(out, "it took that after ");
-	phrase_add_time(out, stop->stop_signal.at_ns, taken_ns(stop));
+	phrase_add_time(out, stop->stop_signal.at_ns, story_taken_ns(stop));
 	buf_adds(out, " and has not ended");
 }
 

@@ -131,7 +131,9 @@ static void add_died(struct buf *out, const struct record_stop *stop, uint32_t s
 	bool crashed = stop->outcome == OUTCOME_CRASHED;
 	bool sent = is_sent(stop);
 
-	buf_adds(out, sent ? " died of " : crashed ? " crashed: " : " was ended by ");
+	buf_adds(out, sent				  ? " died of "
+		      : crashed && phrase_dumps_core(sig) ? " crashed: "
+							  : " was ended by ");
 	phrase_add_signal(out, sig);
 	if (sent) {
 		buf_adds(out, ", sent by ");
