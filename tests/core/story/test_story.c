@@ -731,42 +731,6 @@ static void each_trouble_has_a_remedy(void **state)
 	}
 }
 
-/* An init that passes signals on helps where none was sent, and not against a killer. */
-static void the_remedy_for_a_cut_process_depends_on_who_killed_it(void **state)
-{
-	static const struct {
-		enum ended_by by;
-		const char *unasked, *asked;
-	} rows[] = {
-		{ENDED_UNKNOWN, "Have each process asked", "Have that process end sooner"},
-		{ENDED_PID_NAMESPACE, "Have each process asked", "Have that process end sooner"},
-		{ENDED_RUNTIME, "Have each process asked", "Have that process end sooner"},
-		{ENDED_KERNEL, "Have each process asked", "Have that process end sooner"},
-		{ENDED_CONTAINER, "It is the application", "Have that process end sooner"},
-		{ENDED_HOST, "It was no stop", "It was no stop"},
-		{ENDED_POD, "It was no stop", "It was no stop"},
-	};
-
-	for (size_t i = 0; i < LEN(rows); i++)
-		for (int asked = 0; asked < 2; asked++) {
-			const struct record_member list[] = {
-				{.process = APP},
-				{.process = NODE,
-				 .cut = true,
-				 .by = rows[i].by,
-				 .asked = {.number = asked ? 15 : 0}},
-			};
-			const struct record_stop stop = {STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 1,
-							 .processes = list, .n_processes = 2};
-			const char *begin = asked ? rows[i].asked : rows[i].unasked;
-			const char *text, *page;
-
-			assert_true(story_remedy(&stop, 0, &text, &page));
-			assert_memory_equal(text, begin, strlen(begin));
-			assert_false(story_remedy(&stop, 1, &text, &page));
-		}
-}
-
 static void what_went_well_has_none(void **state)
 {
 	static const struct record_stop stops[] = {
@@ -812,8 +776,6 @@ int main(void)
 		CLAIM("of many processes those that were cut are kept",
 		      of_many_processes_those_that_were_cut_are_kept),
 		CLAIM("each trouble has one remedy", each_trouble_has_a_remedy),
-		CLAIM("the remedy for a process that was cut depends on who killed it",
-		      the_remedy_for_a_cut_process_depends_on_who_killed_it),
 		CLAIM("what went well, or is not known, has no remedy", what_went_well_has_none),
 	};
 
