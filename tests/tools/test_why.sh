@@ -22,7 +22,7 @@ stop() { # TIME POD CONTAINER ID PID OUTCOME CAUSE CODE SIGNAL CUT
 		"evidence":{"complete":true,"gaps":[]}}' "$4" "$1" "$2" "$3" "$4" "$5" "$6" "$7" "${10}" "$8" "$9" | tr -d '\n\t'
 	echo
 }
-a=aaaaaaaaaaaaaaaa b=bbbbbbbbbbbbbbbb c=cccccccccccccccc d=dddddddddddddddd e=eeeeeeeeeeeeeeee
+a=aaaaaaaaaaaaaaaa b=bbbbbbbbbbbbbbbb c=cccccccccccccccc d=dddddddddddddddd e=eeeeeeeeeeeeeeee f=ffffffffffffffff
 {
 	echo '{"type":"attached","schema":1,"time":"2026-11-20T01:00:00Z","boot_ns":1,"node":"n"}'
 	stop 2026-11-20T01:00:00Z cart-0 main $a 501 completed self 0 0 0
@@ -70,7 +70,7 @@ try "$graced" why --utc --file "$tmp/records" --since 2026-11-20T00:00:00Z
 claim "without a name the worst comes first, and what went well is left out" $?
 
 {
-	for i in {10..40}; do stop "2026-11-20T06:$((i % 50)):00Z" "bad-$i" main $a 1 oom-killed oom-container null 9 0; done
+	for i in {10..40}; do stop "2026-11-20T06:$((i % 50)):00Z" "bad-$i" main "$i$a" 1 oom-killed oom-container null 9 0; done
 	stop 2026-11-20T07:00:00Z last-0 main $a 1 failed self 1 0 0
 } >"$tmp/many"
 try "$graced" why --utc --file "$tmp/many"
@@ -89,6 +89,21 @@ What to do: Raise the limit, or have the program use less (its heap, its workers
 END
 ((rc == 0)) && cmp -s "$tmp/want" "$out"
 claim "a story has the sentence, what happened, and what to do" $?
+
+{
+	cat "$tmp/records" "$tmp/records"
+	stop 2026-11-20T06:00:00Z left-0 main $f 506 graceful stop-signal 0 0 0 |
+		sed 's/"complete":true,"gaps":\[\]/"complete":false,"gaps":["not-empty"]/; s/"at_boot_ns":5/"at_boot_ns":5000000000/'
+	printf '{"type":"empty","schema":1,"id":"b/%s/1","time":"2026-11-20T06:00:25Z","boot_ns":30000000000,"node":"n","empty_boot_ns":30000000000}\n' $f
+} >"$tmp/again"
+try "$graced" why --utc --file "$tmp/again" cart
+grep -q '^1 of its earlier stops' "$out" && try "$graced" log --utc --no-headers --file "$tmp/again" && [[ $(lines "$out") == 6 ]]
+claim "a record that is repeated is one stop" $?
+
+try "$graced" why --utc --file "$tmp/again" left-0
+grep -qF 'After it other processes of its cgroup were left for 25.0s; which, no record has.' "$out" &&
+	grep -q '+25.0s *no process was left' "$out"
+claim "what was left is said, and until when, by the record that followed" $?
 
 bad=0
 while IFS='|' read -r words want; do
@@ -112,7 +127,6 @@ END
 claim "the earlier stops of the same pod that went badly are counted, with how to see the latest" $bad
 
 # The container cart ended after one whose name only begins so, and before another one.
-f=ffffffffffffffff
 outside() { stop "$@" | sed 's/"pod":{[^}]*}/"pod":null/'; }
 {
 	outside 2026-11-20T01:00:00Z - cart-worker $a 501 failed self 3 0 0
@@ -121,7 +135,7 @@ outside() { stop "$@" | sed 's/"pod":{[^}]*}/"pod":null/'; }
 	outside 2026-11-20T04:00:00Z - cart-worker $d 504 completed self 0 0 0
 	outside 2026-11-20T05:00:00Z - cart-db $e 505 completed self 0 0 0
 	stop 2026-11-20T06:00:00Z cart-web-7d9c-x main $f 506 completed self 0 0 0 | sed 's/"workload":null/"workload":"cart-web"/'
-	stop 2026-11-20T07:00:00Z cart-web-7d9c-y main $f 507 completed self 0 0 0 | sed 's/"workload":null/"workload":"cart-web"/'
+	stop 2026-11-20T07:00:00Z cart-web-7d9c-y main "0$f" 507 completed self 0 0 0 | sed 's/"workload":null/"workload":"cart-web"/'
 } >"$tmp/alike"
 bad=0
 while IFS='|' read -r words want earlier others; do

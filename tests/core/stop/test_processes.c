@@ -84,6 +84,37 @@ static void test_passed_on(void **state)
 	}
 }
 
+/* It goes on for so many tenths of a second: a guess, then its own code as far as known. */
+static void test_passed_late(void **state)
+{
+	static const struct {
+		int later;
+		bool passed, sure;
+		enum outcome outcome;
+	} want[] = {
+		{10, true, true, OUTCOME_KILLED},    {11, true, false, OUTCOME_KILLED},
+		{100, true, false, OUTCOME_KILLED},  {101, false, false, OUTCOME_FAILED},
+		{600, false, false, OUTCOME_FAILED}, {601, false, true, OUTCOME_FAILED},
+	};
+
+	for (size_t i = 0; i < LEN(want); i++) {
+		struct outcome_facts facts;
+		struct bench b;
+		bool sure;
+
+		print_message("%d\n", want[i].later);
+		bench_open_init(&b, STOP_RUNNING);
+		bench_ends(&b, AT(0), INIT + 1, INIT, 9);
+		bench_init_ends(&b, AT(want[i].later), CODE(137));
+		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].passed);
+		assert_int_equal(sure, want[i].sure);
+		assert_int_equal(!(stop_gaps(b.stop) >> GAP_CHILD_UNCERTAIN & 1), want[i].sure);
+		stop_facts(b.stop, 0, &facts);
+		assert_int_equal(outcome_decide(&facts).outcome, want[i].outcome);
+		bench_close(&b);
+	}
+}
+
 /* init, a shell, and what the shell runs. */
 static void test_through_others(void **state)
 {
@@ -725,6 +756,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLAIM("init passes a child's end on by 128 + its signal, or by its code",
 		      test_passed_on),
+		CLAIM("an init that goes on for seconds may have ended by its own code",
+		      test_passed_late),
 		CLAIM("... also of a grandchild, through its child", test_through_others),
 		CLAIM("... or by sending itself the same signal", test_same_signal),
 		CLAIM("of two that may be it the last is named, and that is a gap", test_not_sure),

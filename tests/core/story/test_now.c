@@ -54,6 +54,14 @@ static void a_stop_that_is_under_way_says_how_it_stands(void **state)
 		 "runc[700] (the runtime) sent SIGTERM to app[1] 12.0s ago; app[1] is a shell that never "
 		 "heard SIGTERM and passes nothing on. Its assumed grace period of 10.0s was over 2.00s "
 		 "ago."},
+		{{.process = APP,
+		  .stop_signal = {.known = true,
+				  .number = SIGTERM,
+				  .at_ns = ASKED_NS,
+				  .sender = {SENDER_HOST, PROC(711, 711, "bash")}}},
+		 S,
+		 "bash[711] (on the host) sent SIGTERM to app[1] 1.00s ago; that it took it was not seen. "
+		 "No manager asked, so it has no grace period."},
 		{{.process = APP, .stop_signal = SENT(SIGTERM, 0), .grace = {.from = GRACE_HIDDEN}},
 		 S,
 		 "runc[700] (the runtime) sent SIGTERM to app[1] 1.00s ago; that it took it was not seen. "

@@ -203,6 +203,45 @@ static void each_trouble_has_its_own_remedies(void **state)
 	}
 }
 
+/* An init that passes signals on helps where none was sent, and not against a killer. */
+static void the_remedy_for_a_cut_process_depends_on_who_killed_it(void **state)
+{
+	static const struct {
+		enum ended_by by;
+		const char *unasked, *asked;
+	} rows[] = {
+		{ENDED_UNKNOWN, "Have each process asked", "Have that process end sooner"},
+		{ENDED_PID_NAMESPACE, "Have each process asked", "Have that process end sooner"},
+		{ENDED_RUNTIME, "Have each process asked", "Have that process end sooner"},
+		{ENDED_KERNEL, "Have each process asked", "Have that process end sooner"},
+		{ENDED_CONTAINER, "It is the application", "Have that process end sooner"},
+		{ENDED_HOST, "It was no stop", "It was no stop"},
+		{ENDED_POD, "It was no stop", "It was no stop"},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++)
+		for (int asked = 0; asked < 2; asked++) {
+			const struct record_member list[] = {
+				{.process = {.pid = 4201}},
+				{.process = {.pid = 4309},
+				 .cut = true,
+				 .by = rows[i].by,
+				 .asked = {.number = asked ? 15 : 0}},
+			};
+			const struct record_stop stop = {.outcome = OUTCOME_GRACEFUL,
+							 .cause = CAUSE_STOP_SIGNAL,
+							 .cut = 1,
+							 .processes = list,
+							 .n_processes = 2};
+			const char *begin = asked ? rows[i].asked : rows[i].unasked;
+			const char *text, *page;
+
+			assert_true(story_remedy(&stop, 0, &text, &page));
+			assert_memory_equal(text, begin, strlen(begin));
+			assert_false(story_remedy(&stop, 1, &text, &page));
+		}
+}
+
 static void a_sender_outside_pods_has_its_container_s_name(void **state)
 {
 	struct record_stop stop = {
@@ -266,6 +305,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CLAIM("each trouble has its own remedies, by who did what and by what is not known",
 		      each_trouble_has_its_own_remedies),
+		CLAIM("the remedy for a process that was cut depends on who killed it",
+		      the_remedy_for_a_cut_process_depends_on_who_killed_it),
 		CLAIM("a sender in a container outside pods has the container's name",
 		      a_sender_outside_pods_has_its_container_s_name),
 		CLAIM("what a process never received is named where another signal was passed on",

@@ -94,11 +94,15 @@ static void test_stops(void **state)
 		{"k", "1 container stopped, and not well: a (killed, grace-expired)."},
 		{"gkg", "1 of 3 containers did not stop well: b (killed, grace-expired); 2 stopped "
 			"well."},
-		{"fko", "None of 3 containers stopped well: c (oom-killed, oom-container), b "
-			"(killed, grace-expired), a (failed, self)."},
+		{"ko", "None of 2 containers stopped well: b (oom-killed, oom-container), a "
+		       "(killed, grace-expired)."},
+		/* What nobody asked to stop did not stop badly. */
 		{"gukfko",
-		 "5 of 6 containers did not stop well: f (oom-killed, oom-container), c (killed, "
-		 "grace-expired), e (killed, grace-expired) and 2 more; 1 stopped well."},
+		 "4 of 6 containers did not stop well: f (oom-killed, oom-container), c (killed, "
+		 "grace-expired), e (killed, grace-expired) and 1 more; 1 failed without having "
+		 "been asked to stop: d (failed, self); 1 stopped well."},
+		{"fg", "1 of 2 containers failed without having been asked to stop: a (failed, "
+		       "self); 1 stopped well."},
 		{"cdg", "2 of 3 containers did not stop well: a (graceful, stop-signal, 2 of its "
 			"processes cut), b (graceful, stop-signal, deaf); 1 stopped well."},
 		{"r", "1 container stopped, and not well: a (no record of its stop)."},

@@ -60,6 +60,8 @@ struct found {
 	char *line;
 	unsigned int weight, badness;
 	size_t subject;
+	char id[RECORD_ID_SIZE];
+	uint64_t empty_ns; /* by a later record; 0: there was none */
 };
 
 struct hits {
@@ -188,6 +190,13 @@ static int keep(struct hits *h, const struct found *found, const char *line, siz
 	return 0;
 }
 
+static void take_empty(struct hits *h, const struct record_empty *empty)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (strcmp(h->list[i].id, empty->id) == 0)
+			h->list[i].empty_ns = empty->empty_ns;
+}
+
 static void take_record(void *userdata, const struct record *record, const char *line, size_t len)
 {
 	struct search *s = userdata;
@@ -195,6 +204,10 @@ static void take_record(void *userdata, const struct record *record, const char 
 	struct hits *h;
 	int r = 0;
 
+	if (record->type == RECORD_EMPTY) {
+		take_empty(&s->exact, &record->empty);
+		take_empty(&s->others, &record->empty);
+	}
 	if (record->type != RECORD_STOP || record->stop.container.kind == CONTAINER_KIND_SANDBOX)
 		return;
 	if (s->why.name ? !why_wants(&s->why, record)
@@ -203,6 +216,7 @@ static void take_record(void *userdata, const struct record *record, const char 
 	h = !s->why.name || why_is_exact(&s->why, record) ? &s->exact : &s->others;
 	h->matched++;
 	found.badness = record_badness(&record->stop);
+	strcpy(found.id, record->stop.id);
 	found.weight = s->why.name ? 1 : found.badness;
 	if (s->why.name)
 		r = find_subject(h, &record->stop, &found.subject);
@@ -227,7 +241,11 @@ int why_print(const struct why *why, struct story *story)
 
 static int read_found(const struct found *found, struct arena *arena, struct record *ret)
 {
-	return record_read(found->line, strlen(found->line), RECORDS_STOPS, arena, ret);
+	int r = record_read(found->line, strlen(found->line), RECORDS_STOPS, arena, ret);
+
+	if (r >= 0 && !ret->stop.empty_ns)
+		ret->stop.empty_ns = found->empty_ns;
+	return r;
 }
 
 static int print_story(const struct search *s, const struct found *found)
@@ -564,7 +582,8 @@ int cmd_why(int argc, char **argv)
 {
 	struct options options;
 	struct search s = {.why.options = &options};
-	struct history history = {.options = &options, .fn = take_record, .userdata = &s};
+	struct history history = {
+		.options = &options, .fn = take_record, .userdata = &s, .empties = true};
 	int status;
 
 	if (!options_parse(argc, argv, &help, &options, &status))

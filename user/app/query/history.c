@@ -38,12 +38,50 @@ static void count_dropped(struct history *h, const struct record *record)
 	h->dropped += record->dropped.records;
 }
 
+/* Another text of the same key hides nothing. */
+static bool is_repeated(struct history *h, enum record_type type, const char *id)
+{
+	char text[RECORD_ID_SIZE + 4], *copy;
+	const char *had;
+
+	if (!id || !*id)
+		return false;
+	snprintf(text, sizeof(text), "%u/%s", (unsigned int)type, id);
+	had = map_get(&h->ids, map_key(text));
+	if (had)
+		return strcmp(had, text) == 0;
+	copy = strdup(text);
+	if (copy && map_put(&h->ids, map_key(text), copy) < 0)
+		free(copy);
+	return false;
+}
+
+static void forget_ids(struct history *h)
+{
+	size_t pos = 0;
+	char *id;
+
+	while ((id = map_next(&h->ids, &pos)))
+		free(id);
+	map_done(&h->ids);
+}
+
+static const char *id_of(const struct record *record)
+{
+	if (record->type == RECORD_STOP)
+		return record->stop.id;
+	if (record->type == RECORD_EMPTY)
+		return record->empty.id;
+	return record->type == RECORD_REAPED ? record->reaped.id : NULL;
+}
+
 static void take_line(void *userdata, const char *line, size_t len)
 {
 	struct history *h = userdata;
 	_cleanup_(arena_free) struct arena arena = {};
 	struct record record;
-	int r = record_read(line, len, RECORDS_STOPS, &arena, &record);
+	uint32_t types = RECORDS_STOPS | (uint32_t)h->empties << RECORD_EMPTY;
+	int r = record_read(line, len, types, &arena, &record);
 
 	if (r < 0) {
 		h->newer += r == -EPROTONOSUPPORT;
@@ -55,7 +93,8 @@ static void take_line(void *userdata, const char *line, size_t len)
 	if (record.type == RECORD_DROPPED)
 		count_dropped(h, &record);
 	else if ((!h->since_ns || record.wall_ns >= h->since_ns) &&
-		 (!h->until_ns || record.wall_ns <= h->until_ns))
+		 (!h->until_ns || record.wall_ns <= h->until_ns) &&
+		 !is_repeated(h, record.type, id_of(&record)))
 		h->fn(h->userdata, &record, line, len);
 }
 
@@ -196,10 +235,14 @@ int history_read(struct history *h)
 {
 	char buffer[PATH_MAX];
 	const char *before, *file = history_file(h->options, buffer, &before);
+	int r;
 
 	if (!file)
-		return read_journal(h);
-	return (before && read_file(h, before)) || read_file(h, file);
+		r = read_journal(h);
+	else
+		r = (before && read_file(h, before)) || read_file(h, file);
+	forget_ids(h);
+	return r;
 }
 
 void history_say_untrusted(uint64_t n)

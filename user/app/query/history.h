@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 #include "app/config/options.h"
+#include "base/map.h"
 #include "core/stop/record.h"
 #include "io/sinks/journal.h"
 
-/* A record of the span, with its line; both are valid during the call. */
+/* A record of the span, with its line; both are valid during the call. Repeated ones are left out. */
 typedef void (*history_fn)(void *userdata, const struct record *record, const char *line,
 			   size_t len);
 
@@ -22,7 +23,9 @@ struct history {
 	void *userdata;
 	int64_t since_ns, until_ns; /* of the wall clock; 0: not limited */
 	char boot[JOURNAL_BOOT_SIZE];
-	uint64_t records;					 /* of any time */
+	bool empties;	  /* hands over RECORD_EMPTY, too */
+	struct map ids;	  /* of records that were handed over; owned */
+	uint64_t records; /* of any time */
 	uint64_t signals, untrusted, unreadable, newer, dropped; /* lines that were left out, or are
 								    missing there */
 };

@@ -148,12 +148,14 @@ static void fill_reported_exit(const struct stops *stops, const struct stop *sto
 
 void stops_fill(const struct stops *stops, const struct stop *stop, struct record_stop *r)
 {
+	const struct stop_signal *asked = stop_signal_of(stop);
+
 	fill_id(stops, stop, r->id);
 	fill_subject(stops, stop, &r->pod, &r->container);
 	r->process = subject_process(&stop->init);
 	if (!stop->init.pid)
 		r->process.comm = NULL;
-	fill_sigref(stops, &r->stop_signal, stop_signal_of(stop));
+	fill_sigref(stops, &r->stop_signal, asked);
 	fill_sigref(stops, &r->kill_signal, &stop->kill);
 	r->deaf = stop_is_deaf(stop);
 	r->reason = stop_unheard(stop);
@@ -165,7 +167,9 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	if (r->latency_known && stop->exit_ns > stop_asked_ns(stop))
 		r->latency_ns = stop->exit_ns - stop_asked_ns(stop);
 	fill_requests(r, stop);
-	r->grace = stop->grace;
+	/* A manager's period does not begin with what another sender asked for. */
+	if (!asked || asked->sender.relation == RELATION_MANAGER)
+		r->grace = stop->grace;
 	r->seen = stop->seen;
 	r->pod_terminating = stops_pod_terminating(stops, stop);
 	fill_forward(&r->forward, stop);

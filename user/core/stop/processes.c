@@ -6,14 +6,15 @@
 
 #include "core/stop/asked.h"
 
-#define SIGKILL_NR   9
-#define SECOND	     1000000000ULL
-/* How long after its child's end an init passes that on, for sure; and what a script may do first,
- * or a busy machine. */
-#define PASS_NS	     SECOND
-#define PASS_LATE_NS (60 * SECOND)
+#define SIGKILL_NR    9
+#define SECOND	      1000000000ULL
+/* How long after its child's end an init passes that on, for sure; what a script may do first, or a
+ * busy machine; and how long a code that is the init's own may still have come of it. */
+#define PASS_NS	      SECOND
+#define PASS_LATE_NS  (10 * SECOND)
+#define PASS_DOUBT_NS (60 * SECOND)
 /* How many of them pass a status on to each other. */
-#define PASS_DEPTH   8
+#define PASS_DEPTH    8
 
 /* A scan knows when a process started by the tick of /proc only; a record, to the nanosecond: a
  * process may have the pid of one that has just ended (clone3() with set_tid). */
@@ -74,11 +75,11 @@ static bool is_like_a_signal(uint32_t status)
 	return code > 128 && code <= 128 + 64;
 }
 
-/* How long before the end of a process a child may have ended whose end it passes on by status.
- * What ended by a code of its own explains nothing later. */
+/* How long before the end of a process a child may have ended whose end it passes on by status, or
+ * perhaps does. What ended by a code of its own explains nothing later. */
 static uint64_t pass_ns(uint32_t status)
 {
-	return is_like_a_signal(status) ? PASS_LATE_NS : PASS_NS;
+	return is_like_a_signal(status) ? PASS_DOUBT_NS : PASS_NS;
 }
 
 /* When it was heard of last. */
@@ -378,12 +379,14 @@ static bool passes_on(const struct graced_proc *proc, uint32_t status, const str
 /* tini and its like block a signal, and fetch it. */
 #define FETCHED (GRACED_SIG_BLOCKED | GRACED_SIG_WAITED)
 
-/* The last child of proc that ended from from_ns to end_ns so that it was passed on by status: the
+/* The last child of proc that ended from from_ns to end_ns so that it was passed on by status
+ * within_ns: the
  * oldest of one that is like tini, which waits for the child that it started and adopts the rest.
  * *ret_n: how many did within PASS_NS. */
 static const struct process *passed(const struct processes *all, const struct graced_proc *proc,
 				    const struct stop_signal *asked, uint32_t status,
-				    uint64_t from_ns, uint64_t end_ns, uint32_t *ret_n)
+				    uint64_t from_ns, uint64_t end_ns, uint64_t within_ns,
+				    uint32_t *ret_n)
 {
 	bool waits_for_one = asked->seen && asked->flags & FETCHED;
 	const struct process *ret = NULL;
@@ -393,7 +396,7 @@ static const struct process *passed(const struct processes *all, const struct gr
 		const struct process *p = all->list + i;
 
 		if (!p->end_ns || p->parent_pid != proc->pid || p->end_ns < from_ns ||
-		    p->end_ns > end_ns || p->end_ns + pass_ns(status) < end_ns ||
+		    p->end_ns > end_ns || p->end_ns + within_ns < end_ns ||
 		    !passes_on(proc, status, p))
 			continue;
 		*ret_n += p->end_ns + PASS_NS >= end_ns;
@@ -482,9 +485,13 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 	if (!all || !stop->exit_seen || !status || !ended_itself(stop))
 		return NULL;
 	for (int i = 0; i < PASS_DEPTH && !decided(asked, status); i++) {
-		p = passed(all, proc, asked, status, from_ns, end_ns, &n);
+		p = passed(all, proc, asked, status, from_ns, end_ns,
+			   is_like_a_signal(status) ? PASS_LATE_NS : PASS_NS, &n);
 		if (!p) {
-			*ret_sure &= !is_like_a_signal(status) || !was_missed(all, end_ns);
+			*ret_sure &= !is_like_a_signal(status) ||
+				     (!was_missed(all, end_ns) &&
+				      !passed(all, proc, asked, status, from_ns, end_ns,
+					      PASS_DOUBT_NS, &n));
 			break;
 		}
 		*ret_sure = n == 1 && !raised && !is_any_code(p) && all->missed_ns <= p->end_ns &&

@@ -496,6 +496,7 @@ static const struct stop_signal *escalated(const struct stop *stop)
 	return NULL;
 }
 
+/* Only a manager's request gives a grace period. */
 static bool kill_is_early(const struct stop *stop)
 {
 	const struct stop_signal *request = escalated(stop) ?: &stop->request;
@@ -503,8 +504,8 @@ static bool kill_is_early(const struct stop *stop)
 	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
 	const struct stop_signal *kill = kill_of(stop);
 
-	return grace_ns && request->seen && kill->seen &&
-	       kill->at_ns < request->at_ns + grace_ns - slack;
+	return grace_ns && request->seen && request->sender.relation == RELATION_MANAGER &&
+	       kill->seen && kill->at_ns < request->at_ns + grace_ns - slack;
 }
 
 /* By graced's own decision, however long its grace period is. */

@@ -36,7 +36,7 @@ static bool has_cut(const struct record_stop *stop, bool asked, uint32_t by)
 
 static bool is_slow(const struct record_stop *stop)
 {
-	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason;
+	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason && !record_is_unmanaged(stop);
 }
 
 /* Init, all of the container, or a process that was asked to stop: what another one does is no
@@ -290,7 +290,16 @@ static bool is_before_handler(const struct record_stop *stop)
 	return stop->reason == UNHEARD_BEFORE_HANDLER;
 }
 
+static bool is_guess(const struct record_stop *stop)
+{
+	return stop->via.process.pid && stop->via.how == VIA_INFERRED && record_badness(stop) > 0 &&
+	       stop->outcome != OUTCOME_FAILED;
+}
+
 static const struct remedy remedies[] = {
+	{ANY, is_guess,
+	 "That the container ended by what ended its child is a guess: see the program's own log first.",
+	 NULL},
 	{ANY, is_before_handler,
 	 "Install the handler first thing in the program, and stop it only once it is ready: graced try "
 	 "waits for that by --ready-log and --ready-port.",
@@ -353,6 +362,10 @@ static const struct remedy remedies[] = {
 	{OF(KILLED_EARLY), NULL,
 	 "Look for a shorter timeout in what stopped it: docker stop -t, stop_grace_period, "
 	 "kubectl delete --grace-period, the shutdown of a node.",
+	 NULL},
+	{OF(GRACE_EXPIRED), record_is_unmanaged,
+	 "It was asked and killed by no manager, so it had no grace period: have that sender wait longer, "
+	 "or stop it by a manager (docker stop, kubectl delete).",
 	 NULL},
 	{OF(NO_GRACE), NULL,
 	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f and a "

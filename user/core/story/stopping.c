@@ -90,6 +90,10 @@ static void add_grace(struct buf *out, const struct record_stop *stop, uint64_t 
 	const struct grace *grace = &stop->grace;
 	char text[DURATION_SIZE];
 
+	if (record_is_unmanaged(stop)) {
+		buf_adds(out, "No manager asked, so it has no grace period");
+		return;
+	}
 	if (!grace_known(grace)) {
 		buf_adds(out, "How long its grace period is, is not known");
 		return;

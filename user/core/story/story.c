@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/duration.h"
+#include "base/time.h"
 #include "core/story/phrase.h"
 
 static void add_asker(struct buf *out, const struct record_stop *stop)
@@ -200,9 +201,14 @@ static void add_via(struct buf *out, const struct record_stop *stop)
 		add_code(out, stop);
 	else
 		buf_printf(out, " passed %u on", record_code_of(&stop->exit));
+	if (m && stop->exit.at_ns > m->exit.at_ns + NS_PER_S) {
+		buf_addc(out, ' ');
+		phrase_add_time(out, m->exit.at_ns, stop->exit.at_ns);
+		buf_adds(out, " later");
+	}
 	if (stop->via.how == VIA_INFERRED)
 		buf_printf(out, ", as far as can be seen: it may have been %s",
-			   sig ? "another child's" : "its own code");
+			   sig ? "another child's, or its own" : "its own code");
 }
 
 /* If it passed the signal to several: the one whose end it passed on, or else the first. */
@@ -379,21 +385,41 @@ static void add_grace(struct buf *out, const struct record_stop *stop)
 		buf_adds(out, " its grace period");
 }
 
+/* What the kill came so long after is no reason for it. */
+static bool is_overdue(const struct grace *grace, uint64_t after_ns)
+{
+	return after_ns > grace->ns &&
+	       (after_ns - grace->ns >= 5 * NS_PER_S || after_ns - grace->ns > grace->ns);
+}
+
 /* When the SIGKILL came: its grace period was over, or so long after the request. */
 static void add_kill_time(struct buf *out, const struct record_stop *stop)
 {
 	const struct record_sigref *kill = &stop->kill_signal;
 	bool expired = stop->cause == CAUSE_GRACE_EXPIRED;
 
-	if (expired && grace_known(&stop->grace) && stop->grace.ns) {
+	uint64_t from_ns = stop->stop_signal.at_ns;
+	uint64_t at_ns = kill->known ? kill->at_ns : stop->exit.at_ns;
+	bool timed = expired && grace_known(&stop->grace) && stop->grace.ns;
+	bool overdue = timed && is_overdue(&stop->grace, at_ns > from_ns ? at_ns - from_ns : 0);
+
+	if (timed && !overdue) {
 		buf_adds(out, " when");
 		add_grace(out, stop);
 		buf_adds(out, " was over");
 		return;
 	}
 	buf_addc(out, ' ');
-	phrase_add_time(out, stop->stop_signal.at_ns, kill->known ? kill->at_ns : stop->exit.at_ns);
+	phrase_add_time(out, from_ns, at_ns);
 	buf_adds(out, " later");
+	if (overdue) {
+		buf_adds(out, ", ");
+		phrase_add_time(out, from_ns + stop->grace.ns, at_ns);
+		buf_adds(out, " after");
+		add_grace(out, stop);
+		buf_adds(out, " was over");
+		return;
+	}
 	if (expired && grace_known(&stop->grace)) {
 		buf_adds(out, ": its grace period is 0");
 	} else if (stop->cause == CAUSE_KILLED_EARLY) {
@@ -570,6 +596,34 @@ static bool has_oom_kills(const struct record_stop *stop)
 	return stop->outcome != OUTCOME_OOM_KILLED && stop->oom_kills;
 }
 
+static bool has_left(const struct record_stop *stop)
+{
+	return stop->gaps >> GAP_NOT_EMPTY & 1 && stop->exit.known;
+}
+
+/* Those whose end would be known. */
+static void add_left(struct buf *out, const struct record_stop *stop)
+{
+	bool missed = stop->processes_gaps >> LIST_GAP_MISSED & 1;
+	size_t n = 0;
+
+	buf_adds(out, "After it other processes of its cgroup were left");
+	if (stop->empty_ns > stop->exit.at_ns) {
+		buf_adds(out, " for ");
+		phrase_add_time(out, stop->exit.at_ns, stop->empty_ns);
+	}
+	for (size_t i = 1; i < stop->n_processes && !missed; i++) {
+		if (stop->processes[i].exit.known)
+			continue;
+		buf_adds(out, n++ ? ", " : ": ");
+		phrase_add_process(out, &stop->processes[i].process);
+	}
+	if (!n)
+		buf_adds(out, "; which, no record has");
+	else if (stop->processes_other || stop->processes_gaps)
+		buf_adds(out, ", and perhaps others");
+}
+
 /* Who passed an end on may have passed on what it was sent: the number that the child died of. */
 static bool has_passed_beside(const struct record_stop *stop)
 {
@@ -600,8 +654,11 @@ static const struct {
 	const char *between;
 	add_fn add;
 } clauses[] = {
-	{has_passed_beside, ". ", add_passed_beside}, {has_cut_well, "; ", add_cut},
-	{has_waited, ". ", story_add_waited},	      {has_cut_killed, ". ", add_cut},
+	{has_passed_beside, ". ", add_passed_beside},
+	{has_cut_well, "; ", add_cut},
+	{has_waited, ". ", story_add_waited},
+	{has_cut_killed, ". ", add_cut},
+	{has_left, ". ", add_left},
 	{has_oom_kills, ". ", add_oom_kills},
 };
 

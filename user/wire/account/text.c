@@ -478,14 +478,22 @@ static void add_trouble(struct buf *out, const struct account_stop *stop)
 	buf_addc(out, ')');
 }
 
-static void add_troubles(struct buf *out, const struct account_story *story, size_t n)
+/* No stop: it ended with another code than 0, and had not been asked to. */
+static bool has_failed(const struct account_stop *stop)
+{
+	return stop->of->outcome == OUTCOME_FAILED && !stop->of->stop_signal.known &&
+	       !stop->of->deaf && !stop->left && !stop->overdue_ns && !stop->unrecorded;
+}
+
+static void add_troubles(struct buf *out, const struct account_story *story, bool failed, size_t n)
 {
 	const struct list list = {out, out->len, ", "};
 	size_t named = 0;
 
 	for (unsigned int badness = RECORD_BADNESS_MAX; badness > 0; badness--)
 		for (size_t i = 0; i < story->n_stops && named < TROUBLE_MAX; i++)
-			if (account_badness(story->stops[i]) == badness) {
+			if (account_badness(story->stops[i]) == badness &&
+			    has_failed(story->stops[i]) == failed) {
 				add_trouble(next(&list), story->stops[i]);
 				named++;
 			}
@@ -508,28 +516,52 @@ static void add_missing(struct buf *out, const struct account_story *story)
 		buf_adds(out, "; some records are missing");
 }
 
+static void add_bad(struct buf *out, const struct account_story *story, size_t bad)
+{
+	size_t n = story->n_stops;
+
+	if (n == 1)
+		buf_adds(out, "1 container stopped, and not well: ");
+	else if (n == bad)
+		buf_printf(out, "None of %zu containers stopped well: ", n);
+	else
+		buf_printf(out, "%zu of %zu containers did not stop well: ", bad, n);
+	add_troubles(out, story, false, bad);
+}
+
+static void add_failed(struct buf *out, const struct account_story *story, size_t failed,
+		       bool first)
+{
+	size_t n = story->n_stops;
+
+	buf_printf(out, "%s%zu ", first ? "" : "; ", failed);
+	if (first && n > 1)
+		buf_printf(out, "of %zu ", n);
+	if (first)
+		buf_printf(out, "container%s ", n == 1 ? "" : "s");
+	buf_adds(out, "failed without having been asked to stop: ");
+	add_troubles(out, story, true, failed);
+}
+
 static void add_stopped(struct buf *out, const struct account_story *story)
 {
-	size_t n = story->n_stops, bad = 0;
+	size_t n = story->n_stops, bad = 0, failed = 0;
 
-	for (size_t i = 0; i < n; i++)
-		bad += account_badness(story->stops[i]) > 0;
-	if (n == 0) {
+	for (size_t i = 0; i < n; i++) {
+		failed += has_failed(story->stops[i]);
+		bad += account_badness(story->stops[i]) > 0 && !has_failed(story->stops[i]);
+	}
+	if (n == 0)
 		buf_adds(out, "No container's stop was recorded");
-	} else if (bad == 0) {
+	else if (bad + failed == 0)
 		buf_printf(out, "%zu container%s stopped, %s well", n, n == 1 ? "" : "s",
 			   n == 1 ? "and it stopped" : "all of them");
-	} else {
-		if (n == 1)
-			buf_adds(out, "1 container stopped, and not well: ");
-		else if (n == bad)
-			buf_printf(out, "None of %zu containers stopped well: ", n);
-		else
-			buf_printf(out, "%zu of %zu containers did not stop well: ", bad, n);
-		add_troubles(out, story, bad);
-		if (n > bad)
-			buf_printf(out, "; %zu stopped well", n - bad);
-	}
+	if (bad)
+		add_bad(out, story, bad);
+	if (failed)
+		add_failed(out, story, failed, !bad);
+	if (bad + failed && n > bad + failed)
+		buf_printf(out, "; %zu stopped well", n - bad - failed);
 	add_missing(out, story);
 	buf_addc(out, '.');
 }

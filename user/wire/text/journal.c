@@ -622,7 +622,7 @@ static add_fn adder(enum record_type type)
 
 const char *const journal_story_ids[] = {ID_STOP, ID_EMPTY,    ID_POD,	   ID_SHUTDOWN,
 					 ID_LOST, ID_ATTACHED, ID_DROPPED, NULL};
-const char *const journal_stop_ids[] = {ID_STOP, ID_REAPED, ID_DROPPED, NULL};
+const char *const journal_stop_ids[] = {ID_STOP, ID_EMPTY, ID_REAPED, ID_DROPPED, NULL};
 const char *const journal_signal_ids[] = {ID_STOP, ID_REAPED, ID_SIGNAL, ID_DROPPED, NULL};
 const char *const journal_boot_end_ids[] = {ID_BOOT, NULL};
 
