@@ -565,9 +565,9 @@ static void a_process_of_a_namespace_beside_has_no_number(void **state)
 	assert_int_equal(peek_ns_pid(inner), 1);
 	shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
 	assert_int_equal(proc_wait(&box.proc, &(struct proc_end){}), 0);
+	rec = tracer_await_stop(f->tracer, &box);
 	assert_int_equal(kill(inner, SIGKILL) | kill(outer, SIGKILL), 0);
 	assert_int_equal(waitpid(outer, NULL, 0), outer);
-	rec = tracer_await_stop(f->tracer, &box);
 	assert_int_equal(box_remove(&box), 0);
 	judge_match(rec, "{'process':{'ns_pid':1}}");
 	judge_match(member(rec, inner), "{'ns_pid':null}");
