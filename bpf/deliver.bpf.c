@@ -77,7 +77,6 @@ static __always_inline void record_taken(struct graced_watch *w, const struct pl
 /* The signal that opened its stop was in vain: the next one opens another. */
 static __always_inline void stop_close(struct graced_init *i)
 {
-	i->unheard_sig = i->stop_sig;
 	i->stop_sig = 0;
 	i->await_sig = 0;
 }

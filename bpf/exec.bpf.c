@@ -11,6 +11,14 @@ static __always_inline __u64 older_than(const __u64 *ctx, __u64 watch_id)
 	return init_older(task, watch_id);
 }
 
+static __always_inline __u32 pidns_of(const __u64 *ctx)
+{
+	__u64 task;
+
+	bpf_probe_read_kernel(&task, sizeof(task), &ctx[0]);
+	return init_pidns(task);
+}
+
 /* The pid of a process, a pointer, if it may be the keeper of an init that it is the parent of, as
  * graced_init says it. */
 __noinline __u32 keeper_of(__u64 parent)
@@ -50,8 +58,8 @@ static __always_inline void exec_seen(const __u64 *ctx)
 		return;
 	if (rank == GRACED_INIT_FIRST)
 		older = older_than(ctx, at.watch_id);
-	init_set(t, w, &at, older ? GRACED_INIT_GUESSED : rank, older & OLDER_SIBLING ? older : 0,
-		 keeper_of((__u64)parent));
+	init_set(t, w, &at, pidns_of(ctx), older ? GRACED_INIT_GUESSED : rank,
+		 older & OLDER_SIBLING ? older : 0, keeper_of((__u64)parent));
 }
 
 SEC("tp_btf/sched_process_exec")

@@ -76,24 +76,32 @@ static __always_inline __u32 stop_flags(const struct exiting *e, const struct gr
 	return GRACED_EXIT_STOP_PENDING;
 }
 
-_Static_assert(GRACED_SIG_DFL << 3 == GRACED_EXIT_UNHEARD_DFL &&
-		       GRACED_SIG_IGN << 3 == GRACED_EXIT_UNHEARD_IGN,
-	       "the same two, three bits up");
-
-/* Whether init would hear now what it did not: by a handler that it has installed since, or since
- * the program that it exec'd last is another. */
-static __always_inline __u32 unheard_flags(const struct exiting *e, const struct graced_init *init)
+static __always_inline void look_at(struct graced_ev_exit *ev, struct task_struct *t, __u32 sig)
 {
-	__u32 sig = init->unheard_sig, flags, caught;
+	__u32 flags = disposition_flags(t, sig);
 
-	if (sig < 1 || sig > 64)
-		return 0;
-	flags = disposition_flags(e->task, sig);
-	caught = (is_set(flags) ^ 1) * GRACED_EXIT_UNHEARD_CAUGHT;
-	/* sig_ignored(): what the leader blocks is queued, whatever is done with it. */
-	if (!init->exec_ns || e->leader->blocked.sig[0] & BIT_OF(sig))
-		return caught;
-	return caught | flags << 3;
+	ev->looked_at |= BIT_OF(sig);
+	ev->caught |= (is_set(flags) ^ 1) * BIT_OF(sig);
+	ev->ignored |= is_set(flags & GRACED_SIG_IGN) * BIT_OF(sig);
+}
+
+/* How init would take now what may be its stop signal: what it did not hear may have come before it
+ * had a handler, or before the program that it exec'd last. */
+static __always_inline void look(struct graced_ev_exit *ev, const struct exiting *e,
+				 const struct graced_watch *w)
+{
+	__u32 own = w ? w->stop_sig : 0;
+	struct task_struct *t = e->task;
+
+	if (!BPF_CORE_READ(t, sighand))
+		return;
+	look_at(ev, t, SIGINT);
+	look_at(ev, t, SIGQUIT);
+	look_at(ev, t, SIGTERM);
+	look_at(ev, t, SIGHALT);
+	if (own >= 1 && own <= 64)
+		look_at(ev, t, own);
+	ev->blocked = e->leader->blocked.sig[0] & ev->looked_at;
 }
 
 static __always_inline void record(const struct exiting *e, const __u64 *ctx,
@@ -124,17 +132,18 @@ static __always_inline void record(const struct exiting *e, const __u64 *ctx,
 	if (init && takes_others(t))
 		ev->flags |= GRACED_EXIT_NS_OTHERS;
 	if (init)
-		ev->flags |= stop_flags(e, init) | unheard_flags(e, init);
+		ev->flags |= stop_flags(e, init);
 	if (init && awaits_child(t, init->stop_at_ns))
 		ev->flags |= GRACED_EXIT_AWAITS_CHILD;
 	ev->proc.ns_pid = init ? up.nr : ns_pid_within(task, at->watch_id, up.nr);
 	ev->deliver_ns = init ? init->deliver_ns : 0;
 	ev->stop_at_ns = init ? init->stop_at_ns : 0;
 	ev->exec_ns = init ? init->exec_ns : 0;
-	ev->unheard_sig = init ? init->unheard_sig : 0;
 	ev->parent_pid = e->parent->tgid;
 	ev->others_missed = 0;
-	ev->pad = 0;
+	ev->looked_at = ev->caught = ev->ignored = ev->blocked = 0;
+	if (init)
+		look(ev, e, w);
 	if (w) {
 		__builtin_memcpy(&ev->counts, &w->counts, sizeof(ev->counts));
 		ev->others_missed = w->others_missed;

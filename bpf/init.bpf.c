@@ -74,6 +74,16 @@ __noinline __u32 init_may_be(__u64 task, __u64 watch_id)
 	return watch_id_of((__u64)parent) != watch_id && !is_stage(t) && !is_joined(t, watch_id);
 }
 
+__noinline __u32 init_pidns(__u64 task)
+{
+	struct pid *pid = task_tgid((void *)task);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid up = {};
+
+	bpf_core_read(&up, sizeof(up), &pid->numbers[level]);
+	return GRACED_PIDNS(level, BPF_CORE_READ(up.ns, ns.inum));
+}
+
 __noinline __u32 ns_pid_within(__u64 task, __u64 watch_id, __u32 own)
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &watch_id);
@@ -117,7 +127,7 @@ __noinline __u32 init_add(__u64 task, __u64 watch_id)
 	if (!w)
 		return 0;
 	at.cgroup_id = BPF_CORE_READ(cg, kn, id);
-	init_set(t, w, &at, rank, 0, 0);
+	init_set(t, w, &at, init_pidns(task), rank, 0, 0);
 	return 1;
 }
 

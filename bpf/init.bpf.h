@@ -113,14 +113,15 @@ static __always_inline void init_tell(struct task_struct *t, struct graced_watch
 	emit_end(ev, GRACED_SOON);
 }
 
+/* The pid namespace of a process, a pointer, by GRACED_PIDNS(). In a function of its own, as
+ * init_find() is below. */
+__u32 init_pidns(__u64 task);
+
 /* From now on t is the init of the container that it is in. stage_pid and keeper_pid may be 0. */
 static __always_inline void init_set(struct task_struct *t, struct graced_watch *w,
-				     const struct place *at, __u32 rank, __u32 stage_pid,
-				     __u32 keeper_pid)
+				     const struct place *at, __u32 pidns, __u32 rank,
+				     __u32 stage_pid, __u32 keeper_pid)
 {
-	struct pid *pid = task_tgid(t);
-	__u32 level = BPF_CORE_READ(pid, level);
-	struct upid up = {};
 	struct graced_init init = {
 		.start_ns = BPF_CORE_READ(t, group_leader, start_boottime),
 		.pid = BPF_CORE_READ(t, tgid),
@@ -128,11 +129,10 @@ static __always_inline void init_set(struct task_struct *t, struct graced_watch 
 		.stage_pid = stage_pid,
 		.until_ns = bpf_ktime_get_boot_ns() + STAGE_NS,
 		.keeper_pid = keeper_pid,
+		.pidns = pidns,
 	};
 	__u64 id = at->watch_id;
 
-	upid_read(t, &up);
-	init.pidns = GRACED_PIDNS(level, BPF_CORE_READ(up.ns, ns.inum));
 	if (!life_take(id) || bpf_map_update_elem(&inits, &id, &init, BPF_ANY))
 		return;
 	init_tell(t, w, at, &init,

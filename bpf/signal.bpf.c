@@ -473,9 +473,9 @@ static __always_inline void queue_note(const struct signal_args *a, struct grace
 
 /*
  * A stop signal from outside opens init's stop. One that is ignored is not passed on, one that
- * finds init dying of something else opens nothing, and says nothing of its program. A second one
- * is a repetition, unless the first is a minute old, has been taken and is another signal, or came
- * from a container and this one does not: what a neighbour sends hides no runtime's stop.
+ * finds init dying of something else opens nothing. A second one is a repetition, unless the first
+ * is a minute old, has been taken and is another signal, or came from a container and this one does
+ * not: what a neighbour sends hides no runtime's stop.
  */
 static __always_inline void stop_note(struct signal_args *a, struct graced_init *init, __u64 at_ns)
 {
@@ -487,9 +487,6 @@ static __always_inline void stop_note(struct signal_args *a, struct graced_init 
 	queue_note(a, init);
 	if (is_dying(init))
 		return;
-	if (a->result == RESULT_IGNORED && !dies && stop_set(a->w) & BIT_OF(a->sig) &&
-	    from_outside(a))
-		init->unheard_sig = a->sig;
 	if (a->result == RESULT_IGNORED || a->result == RESULT_OVERFLOW)
 		return;
 	if (taken_set(a->w) & BIT_OF(a->sig) && init->takes < GRACED_TAKES_MAX)

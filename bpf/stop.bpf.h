@@ -33,13 +33,14 @@
 #define SIGKILL	 9
 #define SIGTERM	 15
 #define SIGWINCH 28
+#define SIGHALT	 37 /* RTMIN+3 */
 
 #define BIT_OF(sig)  (1ULL << (((sig)-1) & 63))
 #define NO_STOP	     (BIT_OF(17) | BIT_OF(18) | BIT_OF(23)) /* CHLD CONT URG: never a stop signal */
 #define NEVER_FATAL  (NO_STOP | BIT_OF(SIGWINCH))
 #define JOB_CONTROL  (BIT_OF(19) | BIT_OF(20) | BIT_OF(21) | BIT_OF(22)) /* STOP TSTP TTIN TTOU */
 #define DEFAULT_MASK (~(NEVER_FATAL | JOB_CONTROL))
-#define STOP_SET     (BIT_OF(2) | BIT_OF(3) | BIT_OF(SIGTERM) | BIT_OF(37)) /* INT QUIT, RTMIN+3 */
+#define STOP_SET     (BIT_OF(SIGINT) | BIT_OF(SIGQUIT) | BIT_OF(SIGTERM) | BIT_OF(SIGHALT))
 
 /* The daemon lets no request lapse earlier. */
 #define STOP_AGE_NS	60000000000ULL

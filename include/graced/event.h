@@ -120,14 +120,9 @@ enum graced_exit_flags {
 	/* It ignored (SIG_IGN) that stop signal at its end: what was pending when it began to is
 	 * gone. */
 	GRACED_EXIT_STOP_IGNORED = 1 << 6,
-	/* Its disposition of unheard_sig at its end: SIG_DFL or SIG_IGN, if it exec'd; below, a
-	 * handler. */
-	GRACED_EXIT_UNHEARD_DFL = 1 << 7,
-	GRACED_EXIT_UNHEARD_IGN = 1 << 8,
 	/* Its parent, at its end, is outside its container: it was brought in, by exec or the like.
 	 * Never of an init. */
 	GRACED_EXIT_ENTERED = 1 << 9,
-	GRACED_EXIT_UNHEARD_CAUGHT = 1 << 10,
 };
 
 /*
@@ -273,10 +268,14 @@ struct graced_ev_exit {
 	__u64 deliver_ns;
 	__u64 stop_at_ns;    /* at_ns of the record of that signal; 0: none came */
 	__u64 exec_ns;	     /* init exec'd last, since it is the init; 0: never */
-	__u32 unheard_sig;   /* as in graced_init */
 	__u32 parent_pid;    /* of the process, at its end */
 	__u32 others_missed; /* as in graced_watch */
-	__u32 pad;
+	/* Of an init, at its end: which signals were looked at, and which of these it has a handler
+	 * for, ignores, and blocks. Bit n-1 for signal n. */
+	__u64 looked_at;
+	__u64 caught;
+	__u64 ignored;
+	__u64 blocked;
 };
 
 struct graced_ev_taken {
@@ -416,8 +415,8 @@ struct graced_init {
 	/* Bit n-1: of what came by sigqueue(3), or with the like siginfo, the last signal n that
 	 * was queued is its own. */
 	__u64 queued_own;
-	__u32 unheard_sig; /* the last stop signal from outside that it dropped; 0: none */
-	__u32 pidns;	   /* its pid namespace, by GRACED_PIDNS(); 0: not known */
+	__u32 pidns; /* its pid namespace, by GRACED_PIDNS(); 0: not known */
+	__u32 pad;
 };
 
 /* A pid namespace by its level, 0 for the host's, and its inode number. */

@@ -190,11 +190,12 @@ static void a_shell_in_front_is_reported_with_what_is_behind_it(void **state)
 			 "'shell':{'waits':true,'app':{'comm':'sleep','ns_pid':2}}}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
-		{{"run", "/bin/bash", "-c", READY "sleep 1000; true"},
+		/* Its child is PID 1 of a namespace below. */
+		{{"run", "/bin/sh", "-c", "exec unshare -p bash -c '" READY "sleep 1000; true'"},
 		 .in_call = SYS_wait4,
 		 .sleeps = true,
 		 .says = "{'verdict':'deaf','reason':'shell',"
-			 "'shell':{'name':'bash','app':{'comm':'sleep'}}}",
+			 "'shell':{'name':'bash','app':{'comm':'sleep','ns_pid':2}}}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
 		{{"run", "/bin/bash", "-c", READY "sh -c 'sleep 1000; true'; true"},

@@ -231,6 +231,32 @@ static void test_lost(void **state)
 	assert_int_equal(box_remove(&box), 0);
 }
 
+/* Its shell has unshared, and its child is PID 1 of a namespace below, which kills one of its own.
+ */
+static void test_below(void **state)
+{
+	static const char script[] =
+		"sh -c 'sleep 1000 & kill -9 $!; wait; echo r >&4; exec 4>&-; sleep 1000'; true";
+	const struct box_spec spec = {
+		.prog = "stopper",
+		.argv = BOX_ARGV("run", "/usr/bin/unshare", "-p", "sh", "-c", script)};
+	struct kernhalf *k = kernhalf_need(state);
+	const struct graced_ev_signal *ev = NULL;
+	struct box box;
+
+	assert_int_equal(box_start(&k->tree, &spec, &box), 0);
+	assert_true(box.proc.ready);
+	kernhalf_drain(k);
+	for (unsigned int i = 0; i < k->n_signals; i++)
+		if (k->signals[i].hdr.watch_id == kernhalf_id(box.dir) &&
+		    k->signals[i].sig == SIGKILL)
+			ev = &k->signals[i];
+	assert_non_null(ev);
+	assert_int_equal(ev->sender.ns_pid, 2);
+	assert_int_equal(ev->target.ns_pid, 3);
+	assert_int_equal(box_remove(&box), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest again[] = {
@@ -241,6 +267,8 @@ int main(void)
 	static const struct CMUnitTest watched[] = {
 		CLAIM("ancestors are included again when other cgroups are watched",
 		      test_watched_meanwhile),
+		CLAIM("sender and target in a namespace below have numbers of the container's",
+		      test_below),
 	};
 	static const struct CMUnitTest lost[] = {
 		CLAIM("ancestors whose record was lost are in the next", test_lost),

@@ -147,6 +147,25 @@ static void what_dies_already_is_not_oom_killed(void **state)
 	}
 }
 
+static void a_victim_below_has_the_container_s_number(void **state)
+{
+	static const char script[] =
+		"echo r >&4; exec 4>&-; sh -c 'tail /dev/zero; sleep 1000'; true";
+	struct fixture *f = need_memory(state);
+	struct tracer_want want = {.type = "oom"};
+	struct box box;
+
+	judge_start(f,
+		    &(struct box_spec){
+			    .prog = "stopper",
+			    .argv = BOX_ARGV("run", "/usr/bin/unshare", "-p", "sh", "-c", script),
+			    .memory = 32UL * MIB},
+		    &box);
+	want.id = box.id;
+	judge_match(tracer_await(f->tracer, &want), "{'victim':{'comm':'tail','ns_pid':3}}");
+	assert_int_equal(box_remove(&box), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +173,8 @@ int main(void)
 		      what_shares_the_victim_s_memory_is_oom_killed),
 		CLAIM("what dies of a SIGKILL when the OOM killer marks it is not",
 		      what_dies_already_is_not_oom_killed),
+		CLAIM("a victim in a namespace below has the number of the container's",
+		      a_victim_below_has_the_container_s_number),
 	};
 
 	return cmocka_run_group_tests(tests, setup, fixture_close);

@@ -6,6 +6,7 @@
 #include "lib/kernel/judge.h"
 #include "lib/patience.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -529,6 +530,51 @@ static void a_process_of_a_namespace_below_has_the_container_s_number(void **sta
 	tracer_free(late);
 }
 
+/* As deep as the container's, and beside it. Its first child is its PID 1. */
+static void enter_beside(const struct box *box, int report)
+{
+	pid_t child;
+
+	if (cg_enter(box->dir, getpid()) || unshare(CLONE_NEWPID))
+		_exit(1);
+	child = fork();
+	if (child && (write(report, &child, sizeof(child)) < 0 || waitpid(child, NULL, 0) < 0))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void a_process_of_a_namespace_beside_has_no_number(void **state)
+{
+	static const char script[] = "trap 'sleep .5; exit 0' TERM; sleep 1000 & echo r >&4; wait";
+	struct fixture *f = judge_need(state);
+	pid_t outer, inner = 0;
+	const json_t *rec;
+	struct box box;
+	int report[2];
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "stopper",
+				       .argv = BOX_ARGV("run", "/bin/sh", "-c", script)},
+		    &box);
+	assert_int_equal(pipe(report), 0);
+	outer = fork();
+	if (!outer)
+		enter_beside(&box, report[1]);
+	assert_int_equal(read(report[0], &inner, sizeof(inner)), sizeof(inner));
+	assert_int_equal(peek_ns_pid(inner), 1);
+	shoot(f, &box, BY_A_RUNTIME, box.init_pid, SIGTERM);
+	assert_int_equal(proc_wait(&box.proc, &(struct proc_end){}), 0);
+	rec = tracer_await_stop(f->tracer, &box);
+	assert_int_equal(kill(inner, SIGKILL) | kill(outer, SIGKILL), 0);
+	assert_int_equal(waitpid(outer, NULL, 0), outer);
+	assert_int_equal(box_remove(&box), 0);
+	judge_match(rec, "{'process':{'ns_pid':1}}");
+	judge_match(member(rec, inner), "{'ns_pid':null}");
+	close(report[0]);
+	close(report[1]);
+}
+
 /* Its end is not seen there. */
 static void a_process_that_leaves_in_a_stop_is_a_gap(void **state)
 {
@@ -627,6 +673,8 @@ int main(void)
 		      a_process_left_behind_was_not_brought_in),
 		CLAIM("a process of a pid namespace below has its number of the container's",
 		      a_process_of_a_namespace_below_has_the_container_s_number),
+		CLAIM("a process of a pid namespace beside the container's has no number in it",
+		      a_process_of_a_namespace_beside_has_no_number),
 		CLAIM("a process that leaves the container's cgroup in a stop is a gap of the list",
 		      a_process_that_leaves_in_a_stop_is_a_gap),
 		CLAIM("a storm in a container that is being stopped takes nothing from others",

@@ -324,6 +324,9 @@ static void test_left_pending(void **state)
 	}
 }
 
+#define INT  (1ULL << 1)
+#define TERM (1ULL << 14)
+
 /* A request that was dropped, and what a look finds at a time of seconds, or its end. */
 static void test_before_handler(void **state)
 {
@@ -331,24 +334,26 @@ static void test_before_handler(void **state)
 		uint64_t look_s, caught;
 		uint32_t pid;
 		bool heard, later;
-		uint32_t unheard_sig, exit_flags;
+		uint64_t looked_at, at_end; /* signals, and those that have a handler */
+		bool unknown;
 	} rows[] = {
-		{7, 1ULL << 14, .later = true},
-		{5, 1ULL << 14, .later = true},
-		{4, 1ULL << 14, .later = false},
-		{7, 1ULL << 1, .later = false},
-		{7, 1ULL << 14, .pid = 9},
-		{7, 1ULL << 14, .heard = true},
-		{.unheard_sig = 15, .exit_flags = GRACED_EXIT_UNHEARD_CAUGHT, .later = true},
-		{.unheard_sig = 2, .exit_flags = GRACED_EXIT_UNHEARD_CAUGHT},
-		{.unheard_sig = 15},
-		{.unheard_sig = 15, .exit_flags = GRACED_EXIT_UNHEARD_CAUGHT, .heard = true},
+		{7, TERM, .later = true},
+		{5, TERM, .later = true},
+		{4, TERM, .later = false},
+		{7, INT, .later = false},
+		{7, TERM, .pid = 9},
+		{7, TERM, .heard = true},
+		{.looked_at = INT | TERM, .at_end = INT | TERM, .later = true},
+		{.looked_at = INT | TERM, .at_end = INT},
+		{.looked_at = INT, .at_end = INT, .unknown = true},
+		{7, TERM, .looked_at = INT, .later = true},
+		{},
+		{.looked_at = TERM, .at_end = TERM, .heard = true},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		const struct obs_exit exit = {.status = 9,
-					      .unheard_sig = rows[i].unheard_sig,
-					      .flags = rows[i].exit_flags};
+		const struct obs_exit exit = {
+			.status = 9, .looked_at = rows[i].looked_at, .caught = rows[i].at_end};
 		struct obs_look look = {
 			.begin_ns = SEC(rows[i].look_s), .proc = P_A1, .caught = rows[i].caught};
 		struct bench b;
@@ -362,12 +367,14 @@ static void test_before_handler(void **state)
 		bench_shoot(&b, SEC(15), 9, RELATION_MANAGER, 0, 0);
 		assert_true(stop_advance(b.stop, STOP_EV_EXIT));
 		stop_exited(b.stop, &exit, SEC(15));
-		assert_int_equal(stop_unheard(b.stop), rows[i].later   ? UNHEARD_BEFORE_HANDLER
-						       : rows[i].heard ? UNHEARD_NONE
-								       : UNHEARD_NO_HANDLER);
+		assert_int_equal(stop_unheard(b.stop), rows[i].later ? UNHEARD_BEFORE_HANDLER
+						       : rows[i].heard || rows[i].unknown
+							       ? UNHEARD_NONE
+							       : UNHEARD_NO_HANDLER);
 		assert_int_equal(stop_signal_reason(b.stop, &b.stop->request),
 				 stop_unheard(b.stop));
-		assert_int_equal(stop_is_deaf(b.stop), !rows[i].heard && !rows[i].later);
+		assert_int_equal(stop_is_deaf(b.stop),
+				 !rows[i].heard && !rows[i].later && !rows[i].unknown);
 		bench_close(&b);
 	}
 }
@@ -383,34 +390,41 @@ static void test_before_exec(void **state)
 		enum unheard reason;
 	} rows[] = {
 		{"not known", deaf, {.status = killed}, UNHEARD_BEFORE_EXEC},
-		{"has a handler", deaf, {.status = killed, .unheard_sig = 15}, UNHEARD_BEFORE_EXEC},
+		{"has a handler",
+		 deaf,
+		 {.status = killed, .looked_at = TERM, .caught = TERM},
+		 UNHEARD_BEFORE_EXEC},
 		{"has none",
 		 shield | GRACED_SIG_IGN,
-		 {.status = killed, .unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_DFL},
+		 {.status = killed, .looked_at = INT | TERM, .ignored = INT},
 		 UNHEARD_NO_HANDLER},
+		{"blocks it",
+		 deaf,
+		 {.status = killed, .looked_at = TERM, .blocked = TERM},
+		 UNHEARD_BEFORE_EXEC},
 		{"ignores it",
 		 deaf,
-		 {.status = killed, .unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_IGN},
+		 {.status = killed, .looked_at = INT | TERM, .ignored = TERM},
 		 UNHEARD_IGNORED},
 		{"would have died of it",
 		 GRACED_SIG_IGN,
-		 {.status = killed, .unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_DFL},
+		 {.status = killed, .looked_at = INT | TERM, .ignored = INT},
 		 UNHEARD_BEFORE_EXEC},
 		{"known of another signal",
 		 deaf,
-		 {.status = killed, .unheard_sig = 2, .flags = GRACED_EXIT_UNHEARD_IGN},
+		 {.status = killed, .looked_at = INT, .ignored = INT},
 		 UNHEARD_NONE},
 		{"has a handler for another signal",
 		 deaf,
-		 {.status = killed, .unheard_sig = 2},
+		 {.status = killed, .looked_at = INT, .caught = INT},
 		 UNHEARD_NONE},
 		{"exits by itself, and is known of another signal",
 		 deaf,
-		 {.unheard_sig = 2, .flags = GRACED_EXIT_UNHEARD_DFL},
+		 {.looked_at = INT},
 		 UNHEARD_NONE},
 		{"exits by itself, and may have had one",
 		 shield | GRACED_SIG_IGN,
-		 {.unheard_sig = 15, .flags = GRACED_EXIT_UNHEARD_DFL},
+		 {.looked_at = INT | TERM, .ignored = INT},
 		 UNHEARD_IGNORED},
 	};
 

@@ -200,8 +200,9 @@ static void test_self(void **state)
 	struct procfs_proc self;
 
 	assert_int_equal(procfs_read(getpid(), 77, &self), 0);
-	assert_int_equal(procfs_ns_pid(getpid(), self.ns_depth), self.proc.ns_pid);
-	assert_int_equal(procfs_ns_pid(getpid(), self.ns_depth + 1), 0);
+	assert_int_equal(procfs_ns_pid(&self, 0), self.proc.ns_pid);
+	assert_int_equal(procfs_ns_pid(&self, procfs_pidns(getpid())), self.proc.ns_pid);
+	assert_int_equal(procfs_ns_pid(&self, procfs_pidns(getpid()) + 1), 0);
 	assert_int_equal(self.proc.pid, getpid());
 	assert_int_equal(self.ppid, getppid());
 	assert_int_equal(self.proc.uid, getuid());

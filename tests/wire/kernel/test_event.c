@@ -288,7 +288,10 @@ static void test_exit(void **state)
 		.counts = counts(),
 		.deliver_ns = 61,
 		.stop_at_ns = 62,
-		.unheard_sig = 63,
+		.looked_at = 63,
+		.caught = 64,
+		.ignored = 65,
+		.blocked = 66,
 	};
 	struct obs obs;
 
@@ -298,7 +301,10 @@ static void test_exit(void **state)
 	assert_int_equal(obs.exit.flags, GRACED_EXIT_INIT);
 	assert_int_equal(obs.exit.deliver_ns, 61);
 	assert_int_equal(obs.exit.stop_at_ns, 62);
-	assert_int_equal(obs.exit.unheard_sig, 63);
+	assert_int_equal(obs.exit.looked_at, 63);
+	assert_int_equal(obs.exit.caught, 64);
+	assert_int_equal(obs.exit.ignored, 65);
+	assert_int_equal(obs.exit.blocked, 66);
 	assert_proc(&obs.exit.proc, 800);
 	assert_memory_equal(&obs.exit.counts, &ev.counts, sizeof(ev.counts));
 }

@@ -113,7 +113,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_CGROUP_EMPTY, sizeof(struct obs_empty), 8},
 		{OBS_INIT, sizeof(struct obs_init), 3 + PROC_PAD + 4},
 		{OBS_SIGNAL, sizeof(struct obs_signal), 6 * PROC_PAD},
-		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD + 4},
+		{OBS_EXIT, sizeof(struct obs_exit), PROC_PAD},
 		{OBS_OOM, sizeof(struct obs_oom), 4 + PROC_PAD},
 		{OBS_COUNTS, sizeof(struct obs_counts), 5},
 		{OBS_PROBE, sizeof(struct obs_probe), 4 + 6 + 2 * PROC_PAD},
@@ -192,7 +192,7 @@ static void test_stable_lines(void **state)
 		"\"target_pid\":1,\"target_comm\":\"t\",\"sender_pid\":2,\"sender_exe\":\"s\","
 		"\"parent1_pid\":3,\"parent2_ns_pid\":4,\"parent3_uid\":5,\"parent4_start_ns\":6}\n",
 		"{\"type\":\"exit\",\"at_ns\":1,\"id\":2,\"status\":139,\"flags\":1,\"exec_ns\":5,"
-		"\"unheard_sig\":15,\"pid\":3,\"exits\":4}\n",
+		"\"looked_at\":16390,\"caught\":16384,\"ignored\":2,\"blocked\":4,\"pid\":3,\"exits\":4}\n",
 		"{\"type\":\"oom\",\"at_ns\":1,\"id\":2,\"level_id\":3,\"flags\":2,\"pid\":4}\n",
 		"{\"type\":\"counts\",\"at_ns\":1,\"id\":2,\"populated\":true,\"looked\":true,"
 		"\"exits\":3,\"told_at_ns\":4}\n",

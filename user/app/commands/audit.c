@@ -259,8 +259,7 @@ static void read_process(const struct audit_tree_of *of, struct tree_process *p,
 
 	seen->proc = *find(of, p->process.pid);
 	fresh = process_of(&seen->proc);
-	if (seen->proc.ns_depth != of->init->ns_depth)
-		fresh.process.ns_pid = procfs_ns_pid(pid, of->init->ns_depth);
+	fresh.process.ns_pid = procfs_ns_pid(&seen->proc, procfs_pidns((pid_t)of->init->proc.pid));
 	fresh.parent = p->parent;
 	fresh.depth = p->depth;
 	fresh.program.args_len = procfs_args(pid, seen->args, sizeof(seen->args));

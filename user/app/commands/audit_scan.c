@@ -341,6 +341,9 @@ static int look_below(const struct scan *s, const struct members *members, bool 
 	};
 	int r = s->list->trees && found->seen ? audit_tree_read(&of, &found->tree) : 0;
 
+	if (found->has_app)
+		found->app.proc.ns_pid =
+			procfs_ns_pid(&found->app, procfs_pidns((pid_t)found->init.proc.pid));
 	if (r < 0 || !found->tree.seen)
 		return r;
 	found->audit.warnings |= tree_pairs(&found->tree.tree, found->pairs);

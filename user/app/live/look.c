@@ -31,7 +31,7 @@ struct job {
 	struct job *next;
 	uint64_t id, begin_ns;
 	pid_t init;
-	uint32_t ns_depth; /* of its pid namespace; 0: not known */
+	ino_t pidns; /* its pid namespace; 0: not known */
 	bool waits, failed, more, begun;
 	bool reads_net, unread;
 	struct cgfs_members *members; /* while they are listed */
@@ -189,7 +189,7 @@ static void look_at(struct looks *looks, struct job *job, pid_t pid)
 	struct obs_look look;
 	size_t n, readers;
 
-	if (look_process(pid, job->id, job->ns_depth, &look) < 0 ||
+	if (look_process(pid, job->id, job->pidns, &look) < 0 ||
 	    !procfs_is_process(pid, look.proc.start_ns))
 		return;
 	if (!job->waits) {
@@ -229,7 +229,6 @@ static void feed_end(struct looks *looks, const struct job *job)
 static void begin_job(struct looks *looks, struct job *job)
 {
 	const char *path = engine_cgroup_path(feed_engine(looks->feed), job->id);
-	struct procfs_proc init;
 
 	job->begun = true;
 	job->begin_ns = clock_boot_ns();
@@ -239,8 +238,7 @@ static void begin_job(struct looks *looks, struct job *job)
 	if (!job->init || job->failed)
 		return;
 	job->pids[job->n++] = job->init;
-	if (procfs_read(job->init, job->id, &init) >= 0)
-		job->ns_depth = init.ns_depth;
+	job->pidns = procfs_pidns(job->init);
 }
 
 /* False: it is over. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "app/log/log.h"
 #include "app/log/say.h"
@@ -187,12 +186,10 @@ static struct graced_init entry_of(const struct procfs_proc *init, uint32_t rank
 		.rank = rank,
 		.keeper_pid = procfs_keeper(init),
 	};
-	struct stat st;
-	char path[64];
+	ino_t pidns = procfs_pidns((pid_t)entry.pid);
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/pid", entry.pid);
-	if (stat(path, &st) == 0)
-		entry.pidns = GRACED_PIDNS(init->ns_depth - 1, (uint32_t)st.st_ino);
+	if (pidns)
+		entry.pidns = GRACED_PIDNS(init->ns_depth - 1, (uint32_t)pidns);
 	return entry;
 }
 

@@ -126,10 +126,10 @@ struct obs_exit {
 	uint64_t id;
 	uint32_t status;
 	uint32_t flags;
-	uint64_t stop_at_ns;  /* when that stop signal was generated; 0: none came from outside */
-	uint64_t deliver_ns;  /* init took it, or woke up to die of it; 0: not seen */
-	uint64_t exec_ns;     /* init exec'd last, since it is the init; 0: never */
-	uint32_t unheard_sig; /* as in graced_ev_exit, as the next two */
+	uint64_t stop_at_ns; /* when that stop signal was generated; 0: none came from outside */
+	uint64_t deliver_ns; /* init took it, or woke up to die of it; 0: not seen */
+	uint64_t exec_ns;    /* init exec'd last, since it is the init; 0: never */
+	uint64_t looked_at, caught, ignored, blocked; /* as in graced_ev_exit, as the next two */
 	uint32_t parent_pid, others_missed;
 	struct graced_proc proc;
 	struct graced_counts counts;

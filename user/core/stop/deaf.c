@@ -65,8 +65,6 @@ static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 	uint32_t flags = request->flags & GRACED_SIG_SHIELDED;
 	enum unheard by_last;
 
-	if (stop->hearing & STOP_LAST_UNKNOWN)
-		return UNHEARD_NONE;
 	flags |= stop->hearing & STOP_LAST_DEFAULT ? GRACED_SIG_DFL : 0;
 	flags |= stop->hearing & STOP_LAST_IGNORED ? GRACED_SIG_IGN : 0;
 	by_last = unheard_by(request->number, RESULT_IGNORED, flags, false);
@@ -101,6 +99,8 @@ enum unheard stop_signal_reason(const struct stop *stop, const struct stop_signa
 	/* What is known of later is so of the request's number. */
 	if (!dropped || !ret || s->number != stop->request.number)
 		return ret;
+	if (stop->hearing & STOP_LAST_UNKNOWN && !is_caught_later(stop, s))
+		return UNHEARD_NONE;
 	if (s->at_ns < stop->exec_ns)
 		return before_exec(stop, ret);
 	return is_caught_later(stop, s) ? UNHEARD_BEFORE_HANDLER : ret;
@@ -128,6 +128,7 @@ bool stop_is_deaf(const struct stop *stop)
 {
 	enum unheard why = stop_unheard(stop);
 
-	return is_before_exec(stop) ? why == UNHEARD_NO_HANDLER || why == UNHEARD_SHELL
-				    : stop->deaf && why != UNHEARD_BEFORE_HANDLER;
+	return is_before_exec(stop)
+		       ? why == UNHEARD_NO_HANDLER || why == UNHEARD_SHELL
+		       : stop->deaf && why != UNHEARD_BEFORE_HANDLER && why != UNHEARD_NONE;
 }

@@ -279,15 +279,20 @@ static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *
 						      : STOP_UNTAKEN;
 }
 
+/* How init would have taken the request at its end. What it blocks would be queued. */
 static uint32_t hearing_of_last(const struct stop *stop, const struct obs_exit *exit)
 {
-	if (!stop->request.seen || !exit->unheard_sig)
+	uint64_t bit = 1ULL << ((stop->request.number - 1) & 63);
+
+	if (!stop->request.seen || !exit->looked_at)
 		return 0;
-	if (exit->unheard_sig != stop->request.number)
+	if (!(exit->looked_at & bit))
 		return STOP_LAST_UNKNOWN;
-	return (exit->flags & GRACED_EXIT_UNHEARD_CAUGHT ? STOP_CATCHES_LATER : 0) |
-	       (exit->flags & GRACED_EXIT_UNHEARD_DFL ? STOP_LAST_DEFAULT : 0) |
-	       (exit->flags & GRACED_EXIT_UNHEARD_IGN ? STOP_LAST_IGNORED : 0);
+	if (exit->caught & bit)
+		return STOP_CATCHES_LATER;
+	if (exit->blocked & bit)
+		return 0;
+	return exit->ignored & bit ? STOP_LAST_IGNORED : STOP_LAST_DEFAULT;
 }
 
 /* The OOM killer marks what dies already, too: of what a process sent, or of its namespace's end. */

@@ -85,10 +85,10 @@ enum stop_hearing {
 	STOP_RERAISED = 1 << 6,	     /* init took it, and sent it to itself again, in vain */
 	STOP_ENDS_IGNORED = 1 << 7,  /* it was not pending at the exit, and ignored by then */
 	STOP_FOLLOWED = 1 << 8,	     /* the kernel half says what became of the request */
-	/* What init exec'd after the request had been dropped: how it would have taken it. */
+	/* How init would have taken at its end what it had dropped. */
 	STOP_LAST_DEFAULT = 1 << 9,
 	STOP_LAST_IGNORED = 1 << 10,
-	STOP_LAST_UNKNOWN = 1 << 11, /* the kernel half has it of another signal */
+	STOP_LAST_UNKNOWN = 1 << 11, /* only other signals were looked at */
 	STOP_RAISED_OTHER = 1 << 12, /* init took it, and sent itself another one, in vain */
 	STOP_CATCHES_LATER =
 		1 << 13, /* a look after the request, or its end, shows a handler for it */

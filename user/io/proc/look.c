@@ -4,12 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/nsfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -354,7 +351,7 @@ static bool has_ended(const struct procfs_stat *stat)
 }
 
 /* A leader may have ended before its threads. */
-int look_process(pid_t pid, uint64_t cgroup_id, uint32_t ns_depth, struct obs_look *ret)
+int look_process(pid_t pid, uint64_t cgroup_id, ino_t pidns, struct obs_look *ret)
 {
 	struct procsig_status status;
 	struct procfs_proc proc;
@@ -367,8 +364,7 @@ int look_process(pid_t pid, uint64_t cgroup_id, uint32_t ns_depth, struct obs_lo
 	snprintf(dir, sizeof(dir), "/proc/%d", pid);
 	if (proc.exiting || procfs_sig_status(pid, &status) < 0 || read_stat(dir, &stat) < 0)
 		return -ESRCH;
-	if (ns_depth && ns_depth != proc.ns_depth)
-		proc.proc.ns_pid = procfs_ns_pid(pid, ns_depth);
+	proc.proc.ns_pid = procfs_ns_pid(&proc, pidns);
 	*ret = (struct obs_look){
 		.proc = proc.proc,
 		.parent_pid = proc.ppid,
@@ -483,44 +479,6 @@ static int stat_of(uint32_t pid, struct procfs_stat *ret)
 	return read_stat(dir, ret);
 }
 
-/* The process's pid namespace; -1: unknown. */
-static int open_pidns(uint32_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/pid", pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static ino_t pidns_of(uint32_t pid)
-{
-	struct stat st = {};
-	int fd = open_pidns(pid);
-
-	if (fd < 0)
-		return 0;
-	fstat(fd, &st);
-	close(fd);
-	return st.st_ino;
-}
-
-/* In that pid namespace, or in one below it, whose PID 1 has to end before. */
-static bool is_in_pidns(uint32_t pid, ino_t pidns)
-{
-	struct stat st;
-	int fd = open_pidns(pid);
-
-	while (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != pidns) {
-		int above = ioctl(fd, NS_GET_PARENT);
-
-		close(fd);
-		fd = above;
-	}
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 static bool is_zombie(const struct procfs_stat *stat)
 {
 	return stat->state == 'Z' || stat->state == 'X';
@@ -577,7 +535,9 @@ static bool take_holder(void *userdata, uint32_t pid)
 	struct search *search = userdata;
 	struct procfs_stat stat, parent = {};
 
-	if (pid == search->init || !is_in_pidns(pid, search->pidns) || stat_of(pid, &stat) < 0)
+	/* One below has a PID 1 that has to end before. */
+	if (pid == search->init || procfs_pidns_above((pid_t)pid, search->pidns) < 0 ||
+	    stat_of(pid, &stat) < 0)
 		return false;
 	stat_of(stat.ppid, &parent);
 	search->found = (struct held){.pid = pid, .parent_pid = stat.ppid};
@@ -588,7 +548,7 @@ static bool take_holder(void *userdata, uint32_t pid)
 
 int held_find(uint32_t pid, struct held *ret)
 {
-	struct search search = {.init = pid, .pidns = pidns_of(pid)};
+	struct search search = {.init = pid, .pidns = procfs_pidns((pid_t)pid)};
 
 	if (!search.pidns)
 		return -ENOENT;

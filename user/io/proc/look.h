@@ -30,10 +30,9 @@ struct look_net *look_net_free(struct look_net *net);
 
 /*
  * The leader of a process: what every look has. -ESRCH: it is gone, or a zombie. ret->id and
- * ret->waits are left to the caller. ns_depth: of the pid namespace whose number is wanted; 0: its
- * own.
+ * ret->waits are left to the caller. pidns: as for procfs_ns_pid().
  */
-int look_process(pid_t pid, uint64_t cgroup_id, uint32_t ns_depth, struct obs_look *ret);
+int look_process(pid_t pid, uint64_t cgroup_id, ino_t pidns, struct obs_look *ret);
 
 /* Where one of its threads sleeps; tid 0: the leader. False: it is gone. */
 bool look_thread(pid_t pid, pid_t tid, struct obs_look *ret);

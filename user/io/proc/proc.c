@@ -7,11 +7,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/nsfs.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -115,22 +118,54 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 	return 0;
 }
 
-uint32_t procfs_ns_pid(pid_t pid, uint32_t depth)
+static int open_pidns(pid_t pid)
 {
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+ino_t procfs_pidns(pid_t pid)
+{
+	_cleanup_(cleanup_close) int fd = open_pidns(pid);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+int procfs_pidns_above(pid_t pid, ino_t pidns)
+{
+	int fd = open_pidns(pid), n = 0;
+	struct stat st;
+
+	while (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != pidns) {
+		int above = ioctl(fd, NS_GET_PARENT);
+
+		close(fd);
+		fd = above;
+		n++;
+	}
+	if (fd < 0)
+		return -ENOENT;
+	close(fd);
+	return n;
+}
+
+uint32_t procfs_ns_pid(const struct procfs_proc *p, ino_t pidns)
+{
+	int above = pidns ? procfs_pidns_above((pid_t)p->proc.pid, pidns) : 0;
 	char path[64], text[8192], *at;
 	unsigned long number = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (above <= 0)
+		return above < 0 ? 0 : p->proc.ns_pid;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", p->proc.pid);
 	if (fd_read_into(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return 0;
 	at = (char *)find_line(text, "NSpid:");
-	for (uint32_t i = 0; at && i < depth; i++) {
-		const char *from = at + strspn(at, " \t");
-
-		number = strtoul(from, &at, 10);
-		if (at == from)
-			return 0;
-	}
+	for (int i = above; at && i < (int)p->ns_depth; i++)
+		number = strtoul(at + strspn(at, " \t"), &at, 10);
 	return (uint32_t)number;
 }
 

@@ -54,9 +54,13 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 /* -ESRCH: there is no such process. cgroup_id is copied into *ret. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
-/* The number of a process in the pid namespace that is so deep: 1 is ours. 0: it is in none, or has
- * gone. */
-uint32_t procfs_ns_pid(pid_t pid, uint32_t depth);
+/* The inode number of a process's pid namespace; 0: not known. */
+ino_t procfs_pidns(pid_t pid);
+/* How many levels above the process's own that pid namespace is. -ENOENT: it is in none of them. */
+int procfs_pidns_above(pid_t pid, ino_t pidns);
+/* The number of a process in that pid namespace; 0: it has none, or has gone. pidns 0: in its own.
+ */
+uint32_t procfs_ns_pid(const struct procfs_proc *p, ino_t pidns);
 
 /* The keeper of an init, as graced_init has it, as far as its parent now shows: what makes
  * containers has left by the time that they are older than a moment. 0: not known. */
