@@ -101,7 +101,7 @@ grep -q '^1 of its earlier stops' "$out" && try "$graced" log --utc --no-headers
 claim "a record that is repeated is one stop" $?
 
 try "$graced" why --utc --file "$tmp/again" left-0
-grep -qF 'After it other processes of its cgroup were left for 25.0s; which, no record has.' "$out" &&
+grep -qF 'Other processes of its cgroup were left for 25.0s; which, no record has.' "$out" &&
 	grep -q '+25.0s *no process was left' "$out"
 claim "what was left is said, and until when, by the record that followed" $?
 

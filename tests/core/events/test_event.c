@@ -173,7 +173,8 @@ static void test_doubt(void **state)
 
 		r.stop.gaps = 1u << gap;
 		assert_int_equal(event_of_record(&r, "node-1", &e), !(doubt >> gap & 1));
-		snprintf(end, sizeof(end), ", sshd). Evidence is partial: %s.",
+		snprintf(end, sizeof(end), "%s. Evidence is partial: %s.",
+			 gap == GAP_NOT_EMPTY ? "no record has" : ", sshd)",
 			 gap_name((enum gap)gap));
 		if (!(doubt >> gap & 1))
 			assert_string_equal(e.note + strlen(e.note) - strlen(end), end);

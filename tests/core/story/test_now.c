@@ -61,7 +61,7 @@ static void a_stop_that_is_under_way_says_how_it_stands(void **state)
 				  .sender = {SENDER_HOST, PROC(711, 711, "bash")}}},
 		 S,
 		 "bash[711] (on the host) sent SIGTERM to app[1] 1.00s ago; that it took it was not seen. "
-		 "No manager asked, so it has no grace period."},
+		 "It has no grace period, as no manager asked."},
 		{{.process = APP, .stop_signal = SENT(SIGTERM, 0), .grace = {.from = GRACE_HIDDEN}},
 		 S,
 		 "runc[700] (the runtime) sent SIGTERM to app[1] 1.00s ago; that it took it was not seen. "

@@ -384,7 +384,7 @@ static void who_was_cut_is_named(void **state)
 		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .stop_signal = SENT(15, 0, 0),
 		  .latency_known = true, .latency_ns = S, .gaps = 1u << GAP_NOT_EMPTY,
 		  .processes = left, .n_processes = 3},
-		 "app[1] ended 1.00s after SIGTERM from runc[700] (the runtime). After it other processes "
+		 "app[1] ended 1.00s after SIGTERM from runc[700] (the runtime). Other processes "
 		 "of its cgroup were left: node[9]."},
 		/* They are not listed. */
 		{{STOP(TERMINATED, STOP_SIGNAL, 15), .stop_signal = SENT(15, 0, 0), .cut = 2},

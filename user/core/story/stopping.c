@@ -91,7 +91,7 @@ static void add_grace(struct buf *out, const struct record_stop *stop, uint64_t 
 	char text[DURATION_SIZE];
 
 	if (record_is_unmanaged(stop)) {
-		buf_adds(out, "No manager asked, so it has no grace period");
+		buf_adds(out, "It has no grace period, as no manager asked");
 		return;
 	}
 	if (!grace_known(grace)) {

@@ -395,37 +395,28 @@ static bool is_overdue(const struct grace *grace, uint64_t after_ns)
 /* When the SIGKILL came: its grace period was over, or so long after the request. */
 static void add_kill_time(struct buf *out, const struct record_stop *stop)
 {
-	const struct record_sigref *kill = &stop->kill_signal;
-	bool expired = stop->cause == CAUSE_GRACE_EXPIRED;
-
 	uint64_t from_ns = stop->stop_signal.at_ns;
-	uint64_t at_ns = kill->known ? kill->at_ns : stop->exit.at_ns;
-	bool timed = expired && grace_known(&stop->grace) && stop->grace.ns;
-	bool overdue = timed && is_overdue(&stop->grace, at_ns > from_ns ? at_ns - from_ns : 0);
+	uint64_t at_ns = stop->kill_signal.known ? stop->kill_signal.at_ns : stop->exit.at_ns;
+	bool expired = stop->cause == CAUSE_GRACE_EXPIRED && grace_known(&stop->grace);
+	bool overdue = expired && stop->grace.ns && at_ns > from_ns &&
+		       is_overdue(&stop->grace, at_ns - from_ns);
+	bool over = expired && stop->grace.ns && !overdue;
 
-	if (timed && !overdue) {
-		buf_adds(out, " when");
-		add_grace(out, stop);
-		buf_adds(out, " was over");
-		return;
+	if (!over) {
+		buf_addc(out, ' ');
+		phrase_add_time(out, from_ns, at_ns);
+		buf_adds(out, " later");
 	}
-	buf_addc(out, ' ');
-	phrase_add_time(out, from_ns, at_ns);
-	buf_adds(out, " later");
 	if (overdue) {
 		buf_adds(out, ", ");
 		phrase_add_time(out, from_ns + stop->grace.ns, at_ns);
-		buf_adds(out, " after");
-		add_grace(out, stop);
-		buf_adds(out, " was over");
-		return;
 	}
-	if (expired && grace_known(&stop->grace)) {
-		buf_adds(out, ": its grace period is 0");
-	} else if (stop->cause == CAUSE_KILLED_EARLY) {
-		buf_adds(out, ", before");
+	if (over || overdue || stop->cause == CAUSE_KILLED_EARLY) {
+		buf_adds(out, over ? " when" : overdue ? " after" : ", before");
 		add_grace(out, stop);
 		buf_adds(out, " was over");
+	} else if (expired) {
+		buf_adds(out, ": its grace period is 0");
 	} else if (stop->cause == CAUSE_DEAF_GRACE) {
 		buf_adds(out, ", as shutdown.deafGrace says");
 	}
@@ -607,7 +598,7 @@ static void add_left(struct buf *out, const struct record_stop *stop)
 	bool missed = stop->processes_gaps >> LIST_GAP_MISSED & 1;
 	size_t n = 0;
 
-	buf_adds(out, "After it other processes of its cgroup were left");
+	buf_adds(out, "Other processes of its cgroup were left");
 	if (stop->empty_ns > stop->exit.at_ns) {
 		buf_adds(out, " for ");
 		phrase_add_time(out, stop->exit.at_ns, stop->empty_ns);
