@@ -301,6 +301,9 @@ static const struct remedy remedies[] = {
 	 "Give the pod a memory request that it keeps to, or the node more memory.", NULL},
 	{OF(OOM_UNKNOWN), NULL,
 	 "Compare the memory of the container with its limit, and with the node's.", NULL},
+	{ANY, is_trap_that_returns,
+	 "Its trap ran, and the shell did not exit: end the trap with exit, within the grace period.",
+	 "trap-and-wait"},
 	{ANY, is_cut_unasked,
 	 "Have each process asked, and waited for: exec the application in place of what starts it (a "
 	 "shell, npm); a parent that stays has to pass the signal on, and to end last.",
@@ -321,9 +324,6 @@ static const struct remedy remedies[] = {
 	 "Have the process that ignores or blocks the signal act on it, or have its parent send one "
 	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
 	 "ignored-or-blocked"},
-	{ANY, is_trap_that_returns,
-	 "Its trap ran, and the shell did not exit: end the trap with exit, within the grace period.",
-	 "trap-and-wait"},
 	{ANY, waits_for_clients,
 	 "Close idle connections when the stop begins, and those in use after a time that is within "
 	 "the grace period.",
