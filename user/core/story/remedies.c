@@ -460,14 +460,6 @@ static bool is_placeholder(const struct record_stop *stop)
 	return audit_is_placeholder(init_exe(stop), init_comm(stop)) && has_child_unasked(stop);
 }
 
-static bool is_frozen(const struct record_stop *stop)
-{
-	for (size_t i = 0; i < stop->n_waited_for; i++)
-		if (stop->waited_for[i].what == WAIT_FOR_THAW)
-			return true;
-	return false;
-}
-
 /* In place of what the topic of the reason says; text NULL: as that topic. */
 static const struct {
 	enum unheard reason;
@@ -484,7 +476,7 @@ static const struct {
 	 "Replace it by the application (exec), or have it handle the signal, pass it on and wait for its "
 	 "children. An init in front (--init, tini) does not help these: it ends the container at once, "
 	 "and them by SIGKILL."},
-	{UNHEARD_STOPPED, is_frozen, WARNING(AUDIT_FROZEN), NULL},
+	{UNHEARD_STOPPED, phrase_is_frozen, WARNING(AUDIT_FROZEN), NULL},
 };
 
 /* False: there is nothing to say of it. */
