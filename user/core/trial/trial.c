@@ -96,7 +96,9 @@ static void add_failed(struct buf *out, facts_ptr f)
 	const struct record_member *m = crashed(f);
 
 	if (f->stop->outcome == OUTCOME_CRASHED) {
-		buf_adds(out, "it crashed");
+		uint32_t sig = record_died_of(&f->stop->exit);
+
+		buf_adds(out, sig && !phrase_dumps_core(sig) ? "a signal ended it" : "it crashed");
 	} else if (m) {
 		phrase_add_process(out, &m->process);
 		buf_adds(out, ", one of its processes, crashed");
