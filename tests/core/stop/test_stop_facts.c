@@ -300,6 +300,31 @@ static void test_trap(void **state)
 	}
 }
 
+/* Node, before its SIGKILL. */
+static void test_reraised(void **state)
+{
+	static const struct {
+		uint32_t hearing, lost;
+		enum unheard reason;
+	} rows[] = {
+		{STOP_RERAISED, 0, UNHEARD_RERAISED},
+		{STOP_RERAISED, 1, UNHEARD_NONE},
+		{STOP_RAISED_OTHER, 0, UNHEARD_NONE},
+		{STOP_SHELL, 0, UNHEARD_NONE},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct bench b;
+
+		bench_open(&b, STOP_RUNNING);
+		bench_shoot(&b, SEC(5), 15, RELATION_MANAGER, 0, 0);
+		b.stop->hearing |= rows[i].hearing;
+		b.stop->counts.lost += rows[i].lost;
+		assert_int_equal(stop_unheard(b.stop), rows[i].reason);
+		bench_close(&b);
+	}
+}
+
 /* By sigpending(2), or poll(2) of a signalfd, it may know of it all the same. */
 static void test_left_pending(void **state)
 {
@@ -456,6 +481,8 @@ int main(void)
 		      test_last_of_its_number),
 		CLAIM("a new init begins with nothing but its base line", test_begins_anew),
 		CLAIM("each gap follows from its facts and from nothing else", test_gaps),
+		CLAIM("a signal that init raised again in vain is so before the SIGKILL, too",
+		      test_reraised),
 		CLAIM("a trap is the reason only of a shell that took the signal and still waits",
 		      test_trap),
 		CLAIM("whether it saw a blocked signal that it left pending is not known, unless it was "

@@ -315,15 +315,20 @@ static void a_stop_of_one_that_is_held_up_says_to_continue_it(void **state)
 				       .reason = UNHEARD_STOPPED}}},
 	};
 
-	for (int taken = 0; taken < 2; taken++) {
+	const struct wait frozen = {.what = WAIT_FOR_THAW};
+
+	for (int taken = 0; taken < 3; taken++) {
 		struct story story;
 
-		record.stop.requests[0].taken_ns = taken ? ASKED_NS + MS : 0;
+		record.stop.requests[0].taken_ns = taken == 1 ? ASKED_NS + MS : 0;
+		record.stop.waited_for = &frozen;
+		record.stop.n_waited_for = taken == 2;
 		story_of_stopping(&story, &record, NULL);
 		assert_non_null(
 			strstr(buf_str(&story.sentence),
-			       taken ? "; it took that after 1.00ms and has not ended."
-				     : "; app[1] was frozen or stopped when SIGTERM came."));
+			       taken == 2 ? "; app[1] was frozen when SIGTERM came."
+			       : taken	  ? "; it took that after 1.00ms and has not ended."
+					  : "; app[1] was frozen or stopped when SIGTERM came."));
 		assert_int_equal(strstr(story.remedies[0].text, "Continue it") != NULL, !taken);
 		story_done(&story);
 	}

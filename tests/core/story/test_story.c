@@ -461,11 +461,9 @@ static void each_reason_has_words(void **state)
 		assert_null(strchr(buf_str(&out), '$'));
 		assert_non_null(unheard_remark(reason));
 		assert_null(strchr(unheard_remark(reason), '$'));
-		if (advice_of_unheard(reason) < ADVICE_TOPICS) {
+		if (advice_of_unheard(reason) < ADVICE_TOPICS && reason != UNHEARD_RERAISED) {
 			assert_true(story_remedy(&stop, 0, &text, &page));
-			assert_int_equal(strcmp(text, advice_remedy(advice_of_unheard(reason))) ==
-						 0,
-					 reason != UNHEARD_RERAISED);
+			assert_string_equal(text, advice_remedy(advice_of_unheard(reason)));
 		}
 	}
 	assert_non_null(unheard_of_init(UNHEARD_COUNT));

@@ -118,6 +118,11 @@ static void each_reason_makes_a_stop_bad(void **state)
 		 0,
 		 "It does not stop well: it crashed.",
 		 TRIAL_NOT_WELL},
+		{{STOP(CRASHED, SELF), ASKED, .exit = {.known = true, .status = 14}},
+		 0,
+		 0,
+		 "It does not stop well: a signal ended it.",
+		 TRIAL_NOT_WELL},
 		{{STOP(GRACEFUL, SELF), ASKED, .deaf = true, .reason = UNHEARD_NO_HANDLER},
 		 0,
 		 0,
@@ -137,6 +142,19 @@ static void each_reason_makes_a_stop_bad(void **state)
 	};
 
 	assert_rows(rows, LEN(rows));
+}
+
+static void what_was_taken_in_vain_was_heard(void **state)
+{
+	for (unsigned int reason = 1; reason < UNHEARD_COUNT; reason++) {
+		const struct record_stop stop = {STOP(KILLED, GRACE_EXPIRED), ASKED,
+						 .reason = (enum unheard)reason};
+		struct trial trial = trial_judge(&(struct trial_facts){.stop = &stop});
+		bool taken = reason == UNHEARD_RERAISED || reason == UNHEARD_CHILD_IGNORED;
+
+		assert_int_equal(trial.reasons, 1u << TRIAL_KILLED | 1u << (taken ? TRIAL_IN_VAIN
+										  : TRIAL_UNHEARD));
+	}
 }
 
 static void what_was_not_asked_or_not_seen_is_no_verdict(void **state)
@@ -202,6 +220,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ends_in_time_as_it_was_asked_stops_well),
 		cmocka_unit_test(each_reason_makes_a_stop_bad),
+		CLAIM("what took its signal in vain is not said to be deaf",
+		      what_was_taken_in_vain_was_heard),
 		CLAIM("... and so does a process that crashes in it",
 		      a_process_that_crashes_makes_a_stop_bad),
 		cmocka_unit_test(what_was_not_asked_or_not_seen_is_no_verdict),

@@ -117,8 +117,10 @@ enum unheard stop_unheard(const struct stop *stop)
 	if (stop_signal_unheard(request))
 		return stop_signal_reason(stop, request);
 	/* The rest follows from signals that were not seen, too. */
-	if (!stop->exit_seen || stop_gaps(stop) & holes)
+	if (stop_gaps(stop) & holes)
 		return UNHEARD_NONE;
+	if (!stop->exit_seen)
+		return stop->hearing & STOP_RERAISED ? UNHEARD_RERAISED : UNHEARD_NONE;
 	if (stop->hearing & STOP_UNTAKEN)
 		return stop_ended_by(stop) ? untaken(stop) : UNHEARD_NONE;
 	return stop->kill.seen && stop_ended_by(stop) == SIGKILL_NR ? in_vain(stop) : UNHEARD_NONE;

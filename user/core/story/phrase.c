@@ -79,9 +79,18 @@ static void add_before_exec(struct buf *out, const struct record_stop *stop)
 	buf_printf(out, ", %s after its start)", duration_format(after_ns, after));
 }
 
+bool phrase_is_frozen(const struct record_stop *stop)
+{
+	for (size_t i = 0; i < stop->n_waited_for; i++)
+		if (stop->waited_for[i].what == WAIT_FOR_THAW)
+			return true;
+	return false;
+}
+
 void phrase_add_reason(struct buf *out, const struct record_stop *stop)
 {
-	const char *text = unheard_of_init(stop->reason);
+	bool frozen = stop->reason == UNHEARD_STOPPED && phrase_is_frozen(stop);
+	const char *text = frozen ? "was frozen when $ came" : unheard_of_init(stop->reason);
 	size_t len = strcspn(text, "$");
 
 	buf_add(out, text, len);

@@ -21,6 +21,9 @@ bool phrase_dumps_core(uint32_t number);
 /* How long it is from one time to the other; 0 if that is the earlier one. */
 void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns);
 
+/* A look found that the freezer holds it. */
+bool phrase_is_frozen(const struct record_stop *stop);
+
 /* What an init does in place of acting on its stop signal: "ignores SIGTERM". */
 void phrase_add_reason(struct buf *out, const struct record_stop *stop);
 

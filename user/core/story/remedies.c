@@ -310,6 +310,9 @@ static const struct remedy remedies[] = {
 	 "Give the pod a memory request that it keeps to, or the node more memory.", NULL},
 	{OF(OOM_UNKNOWN), NULL,
 	 "Compare the memory of the container with its limit, and with the node's.", NULL},
+	{ANY, is_trap_that_returns,
+	 "Its trap ran, and the shell did not exit: end the trap with exit, within the grace period.",
+	 "trap-and-wait"},
 	{ANY, is_cut_unasked,
 	 "Have each process asked, and waited for: exec the application in place of what starts it (a "
 	 "shell, npm); a parent that stays has to pass the signal on, and to end last.",
@@ -330,9 +333,6 @@ static const struct remedy remedies[] = {
 	 "Have the process that ignores or blocks the signal act on it, or have its parent send one "
 	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
 	 "ignored-or-blocked"},
-	{ANY, is_trap_that_returns,
-	 "Its trap ran, and the shell did not exit: end the trap with exit, within the grace period.",
-	 "trap-and-wait"},
 	{ANY, waits_for_clients,
 	 "Close idle connections when the stop begins, and those in use after a time that is within "
 	 "the grace period.",
@@ -473,14 +473,6 @@ static bool is_placeholder(const struct record_stop *stop)
 	return audit_is_placeholder(init_exe(stop), init_comm(stop)) && has_child_unasked(stop);
 }
 
-static bool is_frozen(const struct record_stop *stop)
-{
-	for (size_t i = 0; i < stop->n_waited_for; i++)
-		if (stop->waited_for[i].what == WAIT_FOR_THAW)
-			return true;
-	return false;
-}
-
 /* In place of what the topic of the reason says; text NULL: as that topic. */
 static const struct {
 	enum unheard reason;
@@ -497,7 +489,7 @@ static const struct {
 	 "Replace it by the application (exec), or have it handle the signal, pass it on and wait for its "
 	 "children. An init in front (--init, tini) does not help these: it ends the container at once, "
 	 "and them by SIGKILL."},
-	{UNHEARD_STOPPED, is_frozen, WARNING(AUDIT_FROZEN), NULL},
+	{UNHEARD_STOPPED, phrase_is_frozen, WARNING(AUDIT_FROZEN), NULL},
 };
 
 /* False: there is nothing to say of it. */

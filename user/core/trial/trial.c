@@ -14,9 +14,15 @@ typedef const struct trial_facts *facts_ptr;
 	 1u << GAP_EXIT_UNSEEN | 1u << GAP_INIT_GUESSED | 1u << GAP_INIT_UNSEEN |                \
 	 1u << GAP_INIT_MOVED | 1u << GAP_NOT_EMPTY | 1u << GAP_TAKE_UNSEEN)
 
+/* It took the signal. */
+static bool is_in_vain(facts_ptr f)
+{
+	return f->stop->reason == UNHEARD_RERAISED || f->stop->reason == UNHEARD_CHILD_IGNORED;
+}
+
 static bool is_unheard(facts_ptr f)
 {
-	return f->stop->deaf || f->stop->reason;
+	return !is_in_vain(f) && (f->stop->deaf || f->stop->reason);
 }
 
 static bool is_killed(facts_ptr f)
@@ -90,7 +96,9 @@ static void add_failed(struct buf *out, facts_ptr f)
 	const struct record_member *m = crashed(f);
 
 	if (f->stop->outcome == OUTCOME_CRASHED) {
-		buf_adds(out, "it crashed");
+		uint32_t sig = record_died_of(&f->stop->exit);
+
+		buf_adds(out, sig && !phrase_dumps_core(sig) ? "a signal ended it" : "it crashed");
 	} else if (m) {
 		phrase_add_process(out, &m->process);
 		buf_adds(out, ", one of its processes, crashed");
@@ -141,6 +149,7 @@ static const struct row {
 	const char *remedy;
 } rows[TRIAL_REASON_COUNT] = {
 	[TRIAL_UNHEARD] = {is_unheard, TRIAL_NOT_WELL, add_reason, NULL},
+	[TRIAL_IN_VAIN] = {is_in_vain, TRIAL_NOT_WELL, add_reason, NULL},
 	[TRIAL_KILLED] = {is_killed, TRIAL_NOT_WELL, add_killed, NULL},
 	[TRIAL_FAILED] = {is_failed, TRIAL_NOT_WELL, add_failed, NULL},
 	[TRIAL_CUT] = {is_cut, TRIAL_NOT_WELL, add_cut, NULL},
