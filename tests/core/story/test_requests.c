@@ -98,8 +98,9 @@ static void each_process_has_the_name_that_it_had_then(void **state)
 
 static void a_sender_in_the_container_itself_is_said_to_be_there(void **state)
 {
-	static const char *const want[] = {"kill[812] (in a pod) sent SIGTERM to app[1]",
-					   "kill[812 on the host] (in its container) sent SIGTERM to app[1]"};
+	static const char *const want[] = {
+		"kill[812] (in a pod) sent SIGTERM to app[1]",
+		"kill[812 on the host] (in its container) sent SIGTERM to app[1]"};
 	const struct record_stop killed = {
 		.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},
 		.container.cgroup = "/box",
@@ -116,7 +117,8 @@ static void a_sender_in_the_container_itself_is_said_to_be_there(void **state)
 	_cleanup_(buf_free) struct buf why = {};
 
 	story_add_why(&why, &killed);
-	assert_string_equal(buf_str(&why), "app[1] was killed by kill[812 on the host] (in its container).");
+	assert_string_equal(buf_str(&why),
+			    "app[1] was killed by kill[812 on the host] (in its container).");
 	for (int inside = 0; inside < 2; inside++) {
 		const struct record_stop stop = {
 			.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},

@@ -467,11 +467,10 @@ static void a_column_has_a_short_form(void **state)
 		 "via python3[7]"},
 		{{STOP(KILLED, HOST, CODE(137)), .via = VIA(VIA_INFERRED)},
 		 "perhaps via python3[7]"},
-		{{STOP(COMPLETED, SELF, 0),
-		  .requests = {{.number = 2,
-				.at_ns = ASKED_NS,
-				.sender = SENDER_HOST,
-				.process = PROC(812, 812, "kill")}}},
+		{{STOP(COMPLETED, SELF, 0), .requests = {{.number = 2,
+							  .at_ns = ASKED_NS,
+							  .sender = SENDER_HOST,
+							  .process = PROC(812, 812, "kill")}}},
 		 "SIGINT from kill[812] (on the host)"},
 	};
 
