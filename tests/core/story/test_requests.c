@@ -182,10 +182,14 @@ static void an_exit_after_a_signal_is_not_by_itself(void **state)
 		  .requests = {BESIDE(1, 1900 * MS)}},
 		 "sleep[7], child of app[1], was killed by a process of the host. app[1] passed 137 on."},
 	};
+	_cleanup_(buf_free) struct buf note = {};
 	const char *text, *page;
 
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_why(&rows[i].stop, rows[i].want);
+	story_add_note(&note, &rows[0].stop);
+	story_add_note(&note, &rows[3].stop);
+	assert_string_equal(buf_str(&note), "SIGTERM from runc[3508] (the runtime)");
 	assert_true(story_remedy(&rows[1].stop, 0, &text, &page));
 	assert_string_equal(text, "It may have ended by that signal, which was no request to stop: "
 				  "see who sent it, and the program's own log.");
