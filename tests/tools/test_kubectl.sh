@@ -378,7 +378,7 @@ log svc/web|2|'svc/web' is no pod, deploy, sts, ds, rs, job or node
 log -A deploy/cart|2|is in one namespace
 report -A -o svg|2|-o svg is of one node
 top|2|top is of one node: name one of node-1 node-2 node-3
-top node-9 -n shop|2|there is no pod or node 'node-9'; top is of one node: name one of node-1
+top node-9 -n shop|2|there is no pod or node node-9; top is of one node: name one of node-1
 log deploy/none -n shop|3|cannot look for deployment/none
 log -l app=none -n shop|1|no pod has the labels app=none
 END

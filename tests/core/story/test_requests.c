@@ -98,8 +98,9 @@ static void each_process_has_the_name_that_it_had_then(void **state)
 
 static void a_sender_in_the_container_itself_is_said_to_be_there(void **state)
 {
-	static const char *const want[] = {"kill[812] (in a pod) sent SIGTERM to app[1]",
-					   "kill[812 on the host] (in its container) sent SIGTERM to app[1]"};
+	static const char *const want[] = {
+		"kill[812] (in a pod) sent SIGTERM to app[1]",
+		"kill[812 on the host] (in its container) sent SIGTERM to app[1]"};
 	const struct record_stop killed = {
 		.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},
 		.container.cgroup = "/box",
@@ -116,7 +117,8 @@ static void a_sender_in_the_container_itself_is_said_to_be_there(void **state)
 	_cleanup_(buf_free) struct buf why = {};
 
 	story_add_why(&why, &killed);
-	assert_string_equal(buf_str(&why), "app[1] was killed by kill[812 on the host] (in its container).");
+	assert_string_equal(buf_str(&why),
+			    "app[1] was killed by kill[812 on the host] (in its container).");
 	for (int inside = 0; inside < 2; inside++) {
 		const struct record_stop stop = {
 			.process = {.pid = 4201, .ns_pid = 1, .comm = "app"},
@@ -180,10 +182,14 @@ static void an_exit_after_a_signal_is_not_by_itself(void **state)
 		  .requests = {BESIDE(1, 1900 * MS)}},
 		 "sleep[7], child of app[1], was killed by a process of the host. app[1] passed 137 on."},
 	};
+	_cleanup_(buf_free) struct buf note = {};
 	const char *text, *page;
 
 	for (size_t i = 0; i < LEN(rows); i++)
 		assert_why(&rows[i].stop, rows[i].want);
+	story_add_note(&note, &rows[0].stop);
+	story_add_note(&note, &rows[3].stop);
+	assert_string_equal(buf_str(&note), "SIGTERM from runc[3508] (the runtime)");
 	assert_true(story_remedy(&rows[1].stop, 0, &text, &page));
 	assert_string_equal(text, "It may have ended by that signal, which was no request to stop: "
 				  "see who sent it, and the program's own log.");

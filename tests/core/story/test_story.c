@@ -484,12 +484,6 @@ static void a_column_has_a_short_form(void **state)
 		 "via python3[7]"},
 		{{STOP(KILLED, HOST, CODE(137)), .via = VIA(VIA_INFERRED)},
 		 "perhaps via python3[7]"},
-		{{STOP(COMPLETED, SELF, 0),
-		  .requests = {{.number = 2,
-				.at_ns = ASKED_NS,
-				.sender = SENDER_HOST,
-				.process = PROC(812, 812, "kill")}}},
-		 "SIGINT from kill[812] (on the host)"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Claims about io/proc: hostile names do not bend the numbers, and the init is found. */
+#include <limits.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -312,6 +313,21 @@ static void test_without_descriptors(void **state)
 	}
 }
 
+/* Under v1 it is nowhere else to be seen. */
+static void test_cgroup_of_a_leader_that_left(void **state)
+{
+	char own[PATH_MAX] = "", its[PATH_MAX] = "";
+	pid_t pid = start_process(true);
+
+	assert_true(pid > 0);
+	assert_int_equal(peek_await_leader_gone(pid), 0);
+	assert_int_equal(procfs_cgroup_of(getpid(), "pids", own, sizeof(own)),
+			 procfs_cgroup_of(pid, "pids", its, sizeof(its)));
+	assert_string_equal(its, own);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* The leader and one more are read, of three. */
 static void test_threads_unread(void **state)
 {
@@ -357,6 +373,8 @@ int main(void)
 		CLAIM("a zombie is not alive", test_zombie),
 		CLAIM("a process that cannot be read for lack of descriptors is alive",
 		      test_without_descriptors),
+		CLAIM("a process whose leader has left is in the cgroup of its threads",
+		      test_cgroup_of_a_leader_that_left),
 		CLAIM("threads beyond the limit are reported as unread", test_threads_unread),
 		CLAIM("whether a process has a child is read", test_children),
 	};

@@ -382,7 +382,8 @@ bool when_parse(const char *text, int64_t *ret)
 	const char *span = text + (*text == '-');
 	uint64_t ago = 0;
 
-	if ((strcmp(text, "now") == 0 || duration_parse(span, &ago) == 0 || parse_span(span, &ago)) &&
+	if ((strcmp(text, "now") == 0 || duration_parse(span, &ago) == 0 ||
+	     parse_span(span, &ago)) &&
 	    ago <= (uint64_t)now) {
 		*ret = now - (int64_t)ago;
 		return true;
