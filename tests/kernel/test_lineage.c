@@ -237,9 +237,9 @@ static void test_below(void **state)
 {
 	static const char script[] =
 		"sh -c 'sleep 1000 & kill -9 $!; wait; echo r >&4; exec 4>&-; sleep 1000'; true";
-	const struct box_spec spec = {
-		.prog = "stopper",
-		.argv = BOX_ARGV("run", "/usr/bin/unshare", "-p", "sh", "-c", script)};
+	const struct box_spec spec = {.prog = "stopper",
+				      .argv = BOX_ARGV("run", "/usr/bin/unshare", "-p", "sh", "-c",
+						       script)};
 	struct kernhalf *k = kernhalf_need(state);
 	const struct graced_ev_signal *ev = NULL;
 	struct box box;

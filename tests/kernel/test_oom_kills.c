@@ -156,10 +156,10 @@ static void a_victim_below_has_the_container_s_number(void **state)
 	struct box box;
 
 	judge_start(f,
-		    &(struct box_spec){
-			    .prog = "stopper",
-			    .argv = BOX_ARGV("run", "/usr/bin/unshare", "-p", "sh", "-c", script),
-			    .memory = 32UL * MIB},
+		    &(struct box_spec){.prog = "stopper",
+				       .argv = BOX_ARGV("run", "/usr/bin/unshare", "-p", "sh", "-c",
+							script),
+				       .memory = 32UL * MIB},
 		    &box);
 	want.id = box.id;
 	judge_match(tracer_await(f->tracer, &want), "{'victim':{'comm':'tail','ns_pid':3}}");

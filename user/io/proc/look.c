@@ -550,9 +550,8 @@ int held_find(uint32_t pid, struct held *ret)
 {
 	struct search search = {.init = pid, .pidns = procfs_pidns((pid_t)pid)};
 
-	if (!search.pidns)
-		return -ENOENT;
-	each_process(take_holder, &search);
+	if (search.pidns)
+		each_process(take_holder, &search);
 	if (!search.found.pid)
 		return -ENOENT;
 	*ret = search.found;

@@ -139,12 +139,11 @@ int procfs_pidns_above(pid_t pid, ino_t pidns)
 	int fd = open_pidns(pid), n = 0;
 	struct stat st;
 
-	while (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != pidns) {
+	for (; fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != pidns; n++) {
 		int above = ioctl(fd, NS_GET_PARENT);
 
 		close(fd);
 		fd = above;
-		n++;
 	}
 	if (fd < 0)
 		return -ENOENT;
