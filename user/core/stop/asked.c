@@ -341,7 +341,7 @@ uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 	const struct stop_signal *request = &stop->request;
 
 	if (!request->seen || stop_signal_unheard(request) ||
-	    unheard_by(number, RESULT_IGNORED, flags & ASKED_SHIELD, false) != UNHEARD_NO_HANDLER)
+	    unheard_by(number, RESULT_IGNORED, flags & STOP_SHIELD, false) != UNHEARD_NO_HANDLER)
 		return 0;
 	if (request->number == number)
 		return STOP_RERAISED;
@@ -351,8 +351,7 @@ uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns)
 {
 	bool own = taken->flags & GRACED_TAKEN_OWN;
-	bool dropped =
-		taken->flags & GRACED_SIG_IGN || (taken->flags & ASKED_SHIELD) == ASKED_SHIELD;
+	bool dropped = taken->flags & GRACED_SIG_IGN || (taken->flags & STOP_SHIELD) == STOP_SHIELD;
 	struct stop_signal *all[SIGNALS_MAX];
 	size_t n = signals_of(stop, all);
 

@@ -11,9 +11,6 @@
 
 #include "core/stop/stop.h"
 
-/* The kernel drops what would end PID 1 of a pid namespace by its default action. */
-#define ASKED_SHIELD (GRACED_SIG_SHIELDED | GRACED_SIG_DFL)
-
 /* Takes over sender's reference. */
 void asked_take(struct cgmap *map, struct stop_signal *s, const struct obs_signal *sig,
 		uint64_t at_ns, struct sender *sender);

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether init is deaf to a signal, and why it did not act on the request that counts. */
+/* Why init did not act on the request that counts. */
 #include "core/stop/asked.h"
 #include "core/stop/stop.h"
 
 #define SIGKILL_NR 9
-
-bool stop_signal_deaf(const struct obs_signal *sig)
-{
-	return sig->result == RESULT_IGNORED && (sig->flags & ASKED_SHIELD) == ASKED_SHIELD &&
-	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
-}
-
-bool stop_signal_unheard(const struct stop_signal *s)
-{
-	return s->result == RESULT_IGNORED || s->dropped_ns;
-}
-
-bool stop_deaf_to(const struct stop_signal *s)
-{
-	return stop_signal_unheard(s) && (s->flags & ASKED_SHIELD) == ASKED_SHIELD &&
-	       !(s->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
-}
 
 /* The signal lay there until the end; every thread that does not block it would have taken it. */
 static enum unheard untaken(const struct stop *stop)

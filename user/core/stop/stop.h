@@ -209,6 +209,9 @@ bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, ui
  */
 void stop_infer_request(struct cgmap *map, struct stop *stop);
 
+/* The kernel drops what would end PID 1 of a pid namespace by its default action. */
+#define STOP_SHIELD (GRACED_SIG_SHIELDED | GRACED_SIG_DFL)
+
 /* Whether sig finds its target deaf: ignored under the shield of PID 1, and not by choice. */
 bool stop_signal_deaf(const struct obs_signal *sig);
 

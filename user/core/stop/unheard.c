@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vocabulary, and the reasons that a signal's own record shows. */
+/* The vocabulary, and what a signal's own record shows: whether its target is deaf to it, and why. */
 #include "core/stop/unheard.h"
 
 #include <linux/types.h>
 #include <signal.h>
 #include <stddef.h>
 
+#include "core/stop/stop.h"
 #include "graced/event.h"
+
+bool stop_signal_deaf(const struct obs_signal *sig)
+{
+	return sig->result == RESULT_IGNORED && (sig->flags & STOP_SHIELD) == STOP_SHIELD &&
+	       !(sig->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
+}
+
+bool stop_signal_unheard(const struct stop_signal *s)
+{
+	return s->result == RESULT_IGNORED || s->dropped_ns;
+}
+
+bool stop_deaf_to(const struct stop_signal *s)
+{
+	return stop_signal_unheard(s) && (s->flags & STOP_SHIELD) == STOP_SHIELD &&
+	       !(s->flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE));
+}
 
 /* sig_kernel_ignore() */
 static bool default_is_nothing(uint32_t sig)
