@@ -299,6 +299,7 @@ static void start(struct fixture *f, const struct row *row, struct box *ret)
 		    &(struct box_spec){.prog = "waiter",
 				       .argv = argv,
 				       .twin = row->hold == freeze_twin ||
+					       row->hold == freeze_nested ||
 					       row->hold == freeze_below},
 		    ret);
 	judge_send(f, SEND_RUNTIME, ret, SIGTERM, &sent);
