@@ -122,6 +122,31 @@ static void thaw_twin(struct fixture *f, const struct box *box)
 	cg_write(box->kill_dir, "cgroup.freeze", "0");
 }
 
+/* There it has its name below a cgroup of that name, and init is in one further below. */
+static const char *nested_of(const struct box *box, const char *below)
+{
+	static char dir[2 * HIER_PATH_MAX];
+
+	snprintf(dir, sizeof(dir), "%s%s%s", box->kill_dir, strrchr(box->kill_dir, '/'), below);
+	return dir;
+}
+
+static void freeze_nested(struct fixture *f, const struct box *box)
+{
+	assert_int_equal(mkdir(nested_of(box, ""), 0755), 0);
+	assert_int_equal(mkdir(nested_of(box, "/below"), 0755), 0);
+	assert_int_equal(cg_enter(nested_of(box, "/below"), box->init_pid), 0);
+	assert_int_equal(cg_write(nested_of(box, ""), "cgroup.freeze", "1"), 0);
+}
+
+static void thaw_nested(struct fixture *f, const struct box *box)
+{
+	cg_write(nested_of(box, ""), "cgroup.freeze", "0");
+	cg_enter(box->kill_dir, box->init_pid);
+	rmdir(nested_of(box, "/below"));
+	rmdir(nested_of(box, ""));
+}
+
 /* A cgroup of its name in the hierarchy v1 of a controller, with a limit. */
 static void limit_it(const struct box *box, const char *controller, const char *const files[][2])
 {
@@ -214,6 +239,7 @@ static const struct row rows[] = {
 	{"sleep", NULL, "frozen", "{'pid':null}", freeze_it, thaw_it},
 	{"sleep", NULL, "frozen", "{'ns_pid':1}", freeze_below, thaw_below},
 	{"sleep", NULL, "frozen", "{'pid':null}", freeze_twin, thaw_twin},
+	{"sleep", NULL, "frozen", "{'pid':null}", freeze_nested, thaw_nested},
 	{"fork", NULL, "fork-failed", "{'pid':null,'limit':1}", limit_pids, .let_go = NULL},
 	{"spin", NULL, "throttled", "{'pid':null}", limit_cpu, .let_go = NULL},
 };
@@ -226,7 +252,7 @@ static bool can_be_had(const struct fixture *f, const struct row *row)
 		return has(f, "cpu");
 	if (row->hold == freeze_below)
 		return f->tree.hier.unified || f->tree.twin_root[0];
-	if (row->hold == freeze_twin)
+	if (row->hold == freeze_twin || row->hold == freeze_nested)
 		return !f->tree.hier.unified && f->tree.twin_root[0];
 	return row->hold != freeze_it || f->tree.hier.unified || v1freezer_is_here(&f->tree.hier);
 }
@@ -273,6 +299,7 @@ static void start(struct fixture *f, const struct row *row, struct box *ret)
 		    &(struct box_spec){.prog = "waiter",
 				       .argv = argv,
 				       .twin = row->hold == freeze_twin ||
+					       row->hold == freeze_nested ||
 					       row->hold == freeze_below},
 		    ret);
 	judge_send(f, SEND_RUNTIME, ret, SIGTERM, &sent);

@@ -250,10 +250,12 @@ citations() {
 		"${gate[@]}" "$tree"
 	plant 'docs/rules.md=`user/core/a.c`, `wire/b`' 'user/wire/b/c.h=int c;'
 	refuses "so is one with its root and suffix" '^docs/rules.md:2: there is no user/core/a.c$' "${gate[@]}" "$tree"
+	plant 'docs/rooms.md=| `wire/b` | one by `c`, and another (`d`) |' 'user/wire/b/c.h=int c;'
+	refuses "and one that is named in the row of its room" '^docs/rooms.md:2: wire/b has no d$' "${gate[@]}" "$tree"
 	plant 'user/core/a.c=/* docs/rules.md, "One rule" to "Another\n * rule"; graced-run(8), "Settings" */' \
 		'user/core/b.c=char *b = "docs/rules.md", *c = "docs/rules.md, \\"One rule\\"";' \
 		'docs/rules.md=## One rule\n[it](graced.md#one) `graced-run(8)`\n## Another rule' \
-		'docs/graced.md=https://example.com/README.md' 'docs/graced-run.8=.Ss Settings' \
+		'docs/graced.md=https://example.com/README.md\n| `core` | `a` of `words.def` |' 'docs/graced-run.8=.Ss Settings' \
 		'tools/a.sh=cp x.txt "$dir/gone.md" "$tree/core/gone" # tests/*.md, tests/core/gone, /io/gone'
 	accepts "what is there is cited, and URLs and variables are left alone" "${gate[@]}" "$tree"
 }

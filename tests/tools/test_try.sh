@@ -238,14 +238,14 @@ mount=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc
 top=${mount:-$v2}/graced-tried-$$
 mkdir "$top"
 has_begun() { pid=$(pgrep -P "$1") && [[ $(<"/proc/$pid/comm") != bash ]]; }
-container() { # NAME SCRIPT
-	local id
+container() { # NAME SCRIPT [UNIT]
 	id=$(od -An -tx1 -N32 /dev/urandom | tr -d ' \n')
-	mkdir "$top/docker-$id.scope" "$tmp/docker/containers/$id"
+	cgroup=$top/${3:-docker-$id.scope}
+	mkdir "$cgroup" "$tmp/docker/containers/$id"
 	printf '{"ID":"%s","Name":"/%s","Config":{"Image":"app"}}' "$id" "$1" >"$tmp/docker/containers/$id/config.v2.json"
 	# The fork is PID 1 in there, and its parent unshare waits outside.
 	unshare -p -f --kill-child bash -c 'echo $BASHPID >"$1/cgroup.procs"; exec /bin/sh -c "$2" "$3"' - \
-		"$top/docker-$id.scope" "$2" "$tmp/mark-$1" </dev/null >/dev/null 2>&1 &
+		"$cgroup" "$2" "$tmp/mark-$1" </dev/null >/dev/null 2>&1 &
 	await has_begun $! 2>/dev/null
 	disown
 	echo "$pid" >"$tmp/$id"
@@ -297,6 +297,20 @@ tried -o json moved moves entered
 ((rc == 3)) && (($(grep -cE '"name":"(moved","verdict":"unknown","reasons":\["not-seen"\]|moves","verdict":"unknown","reasons":\["not-seen"\]|entered","verdict":"well")' "$out") == 3))
 claim "of a container, too, where a process that it made is in another cgroup" $?
 await_none cat "$elsewhere/cgroup.procs" && rmdir "$elsewhere"
+mkdir "$top/my-tried-$$.service"
+container unit "sleep 600 & echo \$! >$top/my-tried-$$.service/cgroup.procs; $hears" tried-$$.service
+: >"$err"
+(await grep -q 'waiting until somebody stops' "$err" && kill -TERM "$pid") 2>/dev/null &
+tried --watch tried-$$.service
+((rc == 3)) && grep -q 'a process of it was in another cgroup' "$out"
+claim "a cgroup whose name ends with that of a service is another one" $?
+container hidden "$hears"
+{ echo "$pid" && yes '' | head -c 2000000; } >"$tmp/procs"
+# shellcheck disable=SC2016 # $0 is the inner shell's
+HERE=$tmp PATH=$tmp/bin:$PATH try unshare -m bash -c 'mount --bind "$1" "$2" && exec "$0" try --names.docker-root "$3" hidden' \
+	"$graced" "$tmp/procs" "$cgroup/cgroup.procs" "$tmp/docker"
+((rc == 3)) && grep -q 'where its processes were is not known' "$out"
+claim "where the processes of a container cannot be read it is not known whether it stops well" $?
 for dir in "$top"/*/; do await_none cat "$dir/cgroup.procs" && rmdir "$dir"; done
 rmdir "$top"
 

@@ -19,7 +19,6 @@
 #include "base/cleanup.h"
 #include "base/signame.h"
 #include "core/stop/audit_changes.h"
-#include "io/files/fd.h"
 #include "io/proc/clock.h"
 #include "io/proc/proc.h"
 #include "wire/json/audit.h"
@@ -35,7 +34,6 @@ static bool explains(const struct options *o)
 
 /* --- again and again -------------------------------------------------------------------------- */
 
-#define INTERVAL_MS 1000
 /* Sources are queried again as long as a container is that new: a runtime may name it a moment
  * after it has begun. */
 #define LOOKS_YOUNG 2
@@ -43,8 +41,7 @@ static bool explains(const struct options *o)
 struct auditwatch {
 	const struct options *options;
 	uint32_t signal;
-	int stop_fd;
-	struct out *out;
+	struct follow follow;
 	struct audit_changes changes;
 	struct describe *describe; /* of the round before; NULL: none */
 	bool asked;		   /* the sources were queried once */
@@ -134,11 +131,12 @@ static int print_news(struct auditwatch *w, const struct audit_list *list)
 		return r;
 	for (size_t i = 0; i < n; i++)
 		add_row(w, &text, records + i);
-	return follow_put(w->stop_fd, w->out, &text);
+	return follow_put(&w->follow, &text);
 }
 
-static int turn(struct auditwatch *w)
+static int turn(void *userdata)
 {
+	struct auditwatch *w = userdata;
 	struct audit_list list;
 	int r = look_for_news(w, &list);
 
@@ -152,44 +150,23 @@ static int turn(struct auditwatch *w)
 	return r;
 }
 
-static int watch(struct auditwatch *w)
-{
-	int r;
-
-	do {
-		r = turn(w);
-		if (r == 0)
-			r = follow_wait(w->stop_fd, w->out, 0, INTERVAL_MS);
-	} while (r == 0);
-	if (r == -ECANCELED || r == -EPIPE)
-		return 0;
-	say("cannot go on: %s", strerror(-r));
-	return 1;
-}
-
 /* Looks each second and prints what is new, until SIGINT or SIGTERM (which are blocked) or until
  * the reader leaves. The exit status. */
 static int audit_watch(const struct options *options, uint32_t signal)
 {
-	_cleanup_(cleanup_close) int stop_fd = -1;
 	struct auditwatch w = {.options = options, .signal = signal};
 	struct grid_view view = screen_view(options);
-	int status, r = follow_open_stop(&stop_fd);
+	int status;
 
-	if (r >= 0)
-		r = out_new(STDOUT_FILENO, false, true, &w.out);
-	if (r < 0) {
-		say("cannot watch: %s", strerror(-r));
+	if (!follow_open(&w.follow))
 		return 1;
-	}
-	w.stop_fd = stop_fd;
 	view.live = true;
 	grid_init(&w.grid, &audit_table, &view);
-	status = watch(&w);
+	status = follow_run(&w.follow, turn, &w);
 	grid_done(&w.grid);
 	audit_changes_done(&w.changes);
 	describe_free(w.describe);
-	out_free(w.out);
+	follow_close(&w.follow);
 	return status;
 }
 

@@ -5,7 +5,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "app/log/say.h"
+#include "io/files/fd.h"
+
+#define INTERVAL_MS 1000
 
 static sigset_t ends(void)
 {
@@ -17,15 +24,24 @@ static sigset_t ends(void)
 	return set;
 }
 
-int follow_open_stop(int *ret)
+bool follow_open(struct follow *ret)
 {
 	sigset_t set = ends();
-	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	int r;
 
-	if (fd < 0)
-		return -errno;
-	*ret = fd;
-	return 0;
+	ret->stop_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	r = ret->stop_fd < 0 ? -errno : out_new(STDOUT_FILENO, false, true, &ret->out);
+	if (r >= 0)
+		return true;
+	say("cannot watch: %s", strerror(-r));
+	cleanup_close(&ret->stop_fd);
+	return false;
+}
+
+void follow_close(struct follow *follow)
+{
+	out_free(follow->out);
+	cleanup_close(&follow->stop_fd);
 }
 
 void follow_release_signals(void)
@@ -35,10 +51,12 @@ void follow_release_signals(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int follow_wait(int stop_fd, const struct out *out, short events, int timeout_ms)
+/* Until a signal comes, the reader leaves, the output is ready for events (poll()) or the time is
+ * over. -1: it never is. */
+static int wait_for(const struct follow *f, short events, int timeout_ms)
 {
-	struct pollfd fds[] = {{.fd = stop_fd, .events = POLLIN},
-			       {.fd = out_fd(out), .events = events}};
+	struct pollfd fds[] = {{.fd = f->stop_fd, .events = POLLIN},
+			       {.fd = out_fd(f->out), .events = events}};
 	int n = poll(fds, 2, timeout_ms);
 
 	if (n < 0 && errno != EINTR)
@@ -50,13 +68,29 @@ int follow_wait(int stop_fd, const struct out *out, short events, int timeout_ms
 	return fds[1].revents & (POLLERR | POLLHUP) ? -EPIPE : 0;
 }
 
-int follow_put(int stop_fd, struct out *out, const struct buf *text)
+int follow_put(const struct follow *follow, const struct buf *text)
 {
 	int r = buf_error(text);
 
 	if (r == 0)
-		r = out_add(out, buf_str(text), text->len);
-	while (r == 0 && (r = out_flush(out)) > 0)
-		r = follow_wait(stop_fd, out, POLLOUT, -1);
+		r = out_add(follow->out, buf_str(text), text->len);
+	while (r == 0 && (r = out_flush(follow->out)) > 0)
+		r = wait_for(follow, POLLOUT, -1);
 	return r;
+}
+
+int follow_run(const struct follow *follow, int (*turn)(void *userdata), void *userdata)
+{
+	int r;
+
+	do {
+		r = turn(userdata);
+		if (r == 0)
+			r = wait_for(follow, 0, INTERVAL_MS);
+	} while (r == 0);
+	if (r == -ECANCELED || r == -EPIPE)
+		return 0;
+	if (r != -EALREADY)
+		say("cannot go on: %s", strerror(-r));
+	return 1;
 }

@@ -4,20 +4,28 @@
 #ifndef APP_COMMANDS_FOLLOW_H
 #define APP_COMMANDS_FOLLOW_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "io/sinks/out.h"
 
-/* A descriptor that is readable once one of them came; the caller closes it. -errno. */
-int follow_open_stop(int *ret_fd);
+struct follow {
+	int stop_fd; /* readable once one of them came */
+	struct out *out;
+};
+
+/* False: it was said why. */
+bool follow_open(struct follow *ret);
+void follow_close(struct follow *follow);
 
 /* For a command that prints once after all: they end it at once. */
 void follow_release_signals(void);
 
-/* Until a signal comes (-ECANCELED), the reader leaves (-EPIPE), the output is ready for events
- * (poll()) or the time is over. -1: it never is. */
-int follow_wait(int stop_fd, const struct out *out, short events, int timeout_ms);
+/* Writes the text. 0, the text's error, -ECANCELED: a signal came, or -EPIPE: the reader left. */
+int follow_put(const struct follow *follow, const struct buf *text);
 
-/* Writes the text. 0, the text's error, or as follow_wait(). */
-int follow_put(int stop_fd, struct out *out, const struct buf *text);
+/* Calls turn() each second, until that fails, a signal comes or the reader leaves. The exit status.
+ * -EALREADY: it was said what is wrong. */
+int follow_run(const struct follow *follow, int (*turn)(void *userdata), void *userdata);
 
 #endif

@@ -20,7 +20,6 @@
 #include "base/cleanup.h"
 #include "core/stop/filter.h"
 #include "io/control/control.h"
-#include "io/files/fd.h"
 #include "io/proc/clock.h"
 #include "io/sinks/out.h"
 #include "wire/json/pods.h"
@@ -117,8 +116,7 @@ static const struct pods_record *podlist_find(const struct podlist *list,
 	return found ? *found : NULL;
 }
 
-#define ANSWER_MS   5000
-#define INTERVAL_MS 1000
+#define ANSWER_MS 5000
 
 /* Should a line be longer than the terminal is wide, the terminal cuts it: each stays one line. */
 #define TERMINAL_BEGIN "\033[?7l\033[2J"
@@ -129,11 +127,11 @@ static const struct pods_record *podlist_find(const struct podlist *list,
 
 struct podwatch {
 	const struct options *options;
-	int stop_fd;
-	struct out *out;
+	struct follow follow;
 	bool terminal;
 	struct grid grid; /* columns do not get narrower, so that a screen stays calm */
-	bool silent;	  /* the daemon did not answer last time, which was logged */
+	bool answered;	  /* the daemon did, once */
+	bool silent;	  /* it did not answer last time, which was logged */
 	bool painted;	  /* the terminal is ours */
 	struct podlist shown;
 };
@@ -160,16 +158,12 @@ static int podwatch_query(const struct options *o, int stop_fd, struct podlist *
 	return r;
 }
 
-static int put(struct podwatch *w, const struct buf *text)
-{
-	return follow_put(w->stop_fd, w->out, text);
-}
-
 static unsigned int terminal_lines(const struct podwatch *w)
 {
 	struct winsize size;
 
-	return ioctl(out_fd(w->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 2 ? size.ws_row : 24;
+	return ioctl(out_fd(w->follow.out), TIOCGWINSZ, &size) == 0 && size.ws_row > 2 ? size.ws_row
+										       : 24;
 }
 
 /* Lines of the screen in place of the first n lines of text. */
@@ -199,7 +193,7 @@ static int repaint(struct podwatch *w, const struct podlist *now)
 	if (n < now->n)
 		buf_printf(&text, "and %zu more" LINE_END, now->n - n);
 	buf_adds(&text, SCREEN_END);
-	return put(w, &text);
+	return follow_put(&w->follow, &text);
 }
 
 static void add_row(struct podwatch *w, struct buf *text, const struct pods_record *record)
@@ -244,45 +238,30 @@ static int print_changes(struct podwatch *w, const struct podlist *now)
 			add_row(w, &text, &now->list[i]);
 	}
 	grid_flush(&w->grid, &text);
-	return put(w, &text);
+	return follow_put(&w->follow, &text);
 }
 
 /* One question and what follows from its answer. A daemon that is restarted comes back. */
-static int turn(struct podwatch *w, bool first)
+static int turn(void *userdata)
 {
+	struct podwatch *w = userdata;
 	struct podlist now = {};
 	struct control_why why;
-	int r = podwatch_query(w->options, w->stop_fd, &now, &why);
+	int r = podwatch_query(w->options, w->follow.stop_fd, &now, &why);
 
 	if (r < 0) {
 		if (r != -ECANCELED && !w->silent)
 			query_say("pods", w->options->socket, r, &why);
 		w->silent = true;
 		podlist_free(&now);
-		return first || r == -ECANCELED ? r : 0;
+		return r == -ECANCELED ? r : w->answered ? 0 : -EALREADY;
 	}
 	w->silent = false;
+	w->answered = true;
 	r = w->terminal && !w->options->json ? repaint(w, &now) : print_changes(w, &now);
 	podlist_free(&w->shown);
 	w->shown = now;
 	return r;
-}
-
-static int watch(struct podwatch *w)
-{
-	int r = turn(w, true);
-
-	while (r == 0) {
-		r = follow_wait(w->stop_fd, w->out, 0, INTERVAL_MS);
-		if (r == 0)
-			r = turn(w, false);
-	}
-	if (r == -ECANCELED || r == -EPIPE)
-		return 0;
-	/* What the daemon answered is reported by turn(). */
-	if (!w->silent)
-		say("cannot go on: %s", strerror(-r));
-	return 1;
 }
 
 /* Shows an answer each second, until SIGINT, SIGTERM (which have to be blocked) or a reader that
@@ -290,29 +269,23 @@ static int watch(struct podwatch *w)
  * status. */
 static int podwatch_run(const struct options *o)
 {
-	_cleanup_(cleanup_close) int stop_fd = -1;
 	struct podwatch w = {.options = o, .terminal = isatty(STDOUT_FILENO)};
 	struct grid_view view = screen_view(o);
-	int status, r = follow_open_stop(&stop_fd);
+	int status;
 
-	if (r >= 0)
-		r = out_new(STDOUT_FILENO, false, true, &w.out);
-	if (r < 0) {
-		say("cannot watch: %s", strerror(-r));
+	if (!follow_open(&w.follow))
 		return 1;
-	}
-	w.stop_fd = stop_fd;
 	view.flat = w.terminal;
 	view.live = !w.terminal;
 	grid_init(&w.grid, &pods_table, &view);
-	status = watch(&w);
+	status = follow_run(&w.follow, turn, &w);
 	if (w.painted) {
-		out_add(w.out, TERMINAL_END, strlen(TERMINAL_END));
-		out_flush(w.out);
+		out_add(w.follow.out, TERMINAL_END, strlen(TERMINAL_END));
+		out_flush(w.follow.out);
 	}
 	grid_done(&w.grid);
 	podlist_free(&w.shown);
-	out_free(w.out);
+	follow_close(&w.follow);
 	return status;
 }
 

@@ -22,6 +22,7 @@
 #include "base/signame.h"
 #include "base/time.h"
 #include "io/files/fd.h"
+#include "io/loop/loop.h"
 #include "io/proc/clock.h"
 #include "io/proc/proc.h"
 
@@ -50,7 +51,7 @@ struct target {
 	uint32_t user; /* who runs its engine; 0: root */
 	bool in_pod;
 	char cgroup[2 * PATH_MAX]; /* from /; "": not known */
-	bool elsewhere;		   /* a process of it is in another cgroup */
+	bool looked, elsewhere;	   /* whether a process of it is in another cgroup */
 
 	sd_event_source *child, *late;
 	bool found, done;
@@ -63,7 +64,7 @@ struct run {
 	struct target *targets;
 	size_t n, left;
 	uint64_t until_ns, next_ns; /* CLOCK_BOOTTIME; 0: names are not looked for */
-	struct hierarchy hierarchy;
+	struct hierarchy hierarchy; /* its name is "" where none was found */
 	sd_event_source *elsewhere; /* when it is time to look there */
 	enum trial_verdict worst;
 };
@@ -125,6 +126,7 @@ static void on_record(void *userdata, const struct record *record)
 			continue;
 		c.facts = (struct trial_facts){.stop = &record->stop,
 					       .within_ns = run->options->within_ns,
+					       .unlooked = !t->looked,
 					       .elsewhere = t->elsewhere};
 		c.trial = trial_judge(&c.facts);
 		end(t, &c);
@@ -133,26 +135,34 @@ static void on_record(void *userdata, const struct record *record)
 
 /* --- its processes elsewhere -------------------------------------------------------------------- */
 
+/* On its way out it is in the root, until it is gone. */
 static bool is_elsewhere(const struct target *t, pid_t pid)
 {
 	const struct hierarchy *h = &t->run->hierarchy;
-	char cgroup[PATH_MAX];
+	const char *path = t->cgroup + strlen(h->mount);
+	size_t len = strlen(path);
+	char own[PATH_MAX];
 
-	return procfs_cgroup_of(pid, h->unified ? NULL : h->name, cgroup, sizeof(cgroup)) >= 0 &&
-	       !strstr(cgroup, t->key) && !procfs_ends(pid);
+	return procfs_cgroup_of(pid, h->unified ? NULL : h->name, own, sizeof(own)) >= 0 &&
+	       (strncmp(own, path, len) != 0 || (own[len] && own[len] != '/')) &&
+	       !procfs_ends(pid) && kill(pid, 0) == 0;
 }
 
 typedef bool (*pid_fn)(const struct target *t, pid_t pid);
 
-/* Whether that holds of a process of a text, as cgroup.procs and /proc/PID/task/TID/children are. */
-static bool any_in(const struct target *t, const char *dir, const char *file, pid_fn holds)
+/* Whether that holds of a process of a text, as cgroup.procs and /proc/PID/task/TID/children are.
+ * -errno. */
+static int any_in(const struct target *t, const char *dir, const char *file, pid_fn holds)
 {
 	_cleanup_(cleanup_free) char *text = NULL;
 	char path[PATH_MAX], *at, *end;
+	ssize_t n;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, file) >= sizeof(path) ||
-	    fd_read_all(AT_FDCWD, path, LIST_MAX, &text) < 0)
-		return false;
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, file) >= sizeof(path))
+		return -ENAMETOOLONG;
+	n = fd_read_all(AT_FDCWD, path, LIST_MAX, &text);
+	if (n < 0)
+		return (int)n;
 	for (at = text;; at = end) {
 		pid_t pid = (pid_t)strtol(at, &end, 10);
 
@@ -172,26 +182,33 @@ static bool has_child_elsewhere(const struct target *t, pid_t pid)
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%s", pid, entry->d_name);
-		if (any_in(t, path, "children", is_elsewhere))
+		if (any_in(t, path, "children", is_elsewhere) > 0)
 			return true;
 	}
 	return false;
 }
 
-/* What came in from outside, as by nsenter(1), is no child of what is in its cgroup. */
-static bool has_elsewhere(struct target *t)
+/* What came in from outside, as by nsenter(1), is no child of what is in its cgroup. Kernels may be
+ * built without lists of children. */
+static void look_elsewhere(struct target *t)
 {
 	char *const dirs[] = {t->cgroup, NULL};
-	FTS *walk = fts_open(dirs, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTS *walk;
 	const FTSENT *entry;
-	bool ret = false;
+	int r;
 
-	while (walk && !ret && (entry = fts_read(walk)))
-		ret = entry->fts_info == FTS_D &&
-		      any_in(t, entry->fts_path, "cgroup.procs", has_child_elsewhere);
+	if (!*t->run->hierarchy.name || access("/proc/thread-self/children", R_OK) < 0)
+		return;
+	walk = fts_open(dirs, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	while (walk && !t->elsewhere && (entry = fts_read(walk))) {
+		if (entry->fts_info != FTS_D)
+			continue;
+		r = any_in(t, entry->fts_path, "cgroup.procs", has_child_elsewhere);
+		t->looked |= r >= 0 && entry->fts_level == FTS_ROOTLEVEL;
+		t->elsewhere = r > 0;
+	}
 	if (walk)
 		fts_close(walk);
-	return ret;
 }
 
 static int on_elsewhere(sd_event_source *source, uint64_t usec, void *userdata)
@@ -203,11 +220,10 @@ static int on_elsewhere(sd_event_source *source, uint64_t usec, void *userdata)
 		struct target *t = run->targets + i;
 
 		if (t->found && !t->done && !t->elsewhere)
-			t->elsewhere = has_elsewhere(t);
+			look_elsewhere(t);
 	}
 	took_ns = clock_boot_ns() - begin_ns;
-	sd_event_source_set_time_relative(source, (ELSEWHERE_NS + took_ns * 9) / 1000);
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return timer_after(source, (ELSEWHERE_NS + took_ns * 9) / 1000);
 }
 
 /* --- stopping one ------------------------------------------------------------------------------ */
@@ -418,7 +434,7 @@ static void settle(struct target *t, bool last)
 		return;
 	}
 	t->found = true;
-	t->elsewhere = has_elsewhere(t);
+	look_elsewhere(t);
 	if (t->run->options->watch)
 		say_as("try", "waiting until somebody stops %s", t->name);
 	else
@@ -459,14 +475,15 @@ static int on_open(void *userdata, struct monitor *m)
 {
 	struct run *run = userdata;
 	sigset_t child;
+	int r;
 
 	run->monitor = m;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &child, NULL) < 0)
 		return -errno;
-	return sd_event_add_time_relative(monitor_event(m), &run->elsewhere, CLOCK_MONOTONIC,
-					  ELSEWHERE_NS / 1000, 1000, on_elsewhere, run);
+	r = timer_new(monitor_event(m), CLOCK_MONOTONIC, 1000, on_elsewhere, run, &run->elsewhere);
+	return r < 0 ? r : timer_after(run->elsewhere, ELSEWHERE_NS / 1000);
 }
 
 static void on_close(void *userdata)

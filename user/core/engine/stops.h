@@ -163,9 +163,9 @@ enum record_tri stops_pod_terminating(const struct stops *stops, const struct st
 
 /* --- core/engine/others.c: the processes of a stop beside its init --- */
 
-/* What is known of them, and of what the stop waited for; valid until the next call. */
 /* A signal as it was sent; NULL or not seen: none. */
 struct record_asked stops_asked(const struct stop_signal *s);
+/* What is known of them, and of what the stop waited for; valid until the next call. */
 void stops_fill_members(struct stops *stops, const struct stop *stop, bool not_empty,
 			struct record_stop *ret);
 /* A signal to a process of a container beside its init, and its exit. */

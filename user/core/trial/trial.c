@@ -75,8 +75,8 @@ static bool is_refusing(facts_ptr f)
 
 static bool is_unseen(facts_ptr f)
 {
-	return f->elsewhere || f->stop->outcome == OUTCOME_UNKNOWN || f->stop->gaps & BLINDING ||
-	       f->stop->processes_gaps;
+	return f->unlooked || f->elsewhere || f->stop->outcome == OUTCOME_UNKNOWN ||
+	       f->stop->gaps & BLINDING || f->stop->processes_gaps;
 }
 
 static void add_reason(struct buf *out, facts_ptr f)
@@ -140,6 +140,8 @@ static void add_unseen(struct buf *out, facts_ptr f)
 	buf_adds(out, "not all of it was seen");
 	if (f->elsewhere)
 		buf_adds(out, ", as a process of it was in another cgroup");
+	else if (f->unlooked)
+		buf_adds(out, ", as where its processes were is not known");
 }
 
 static const struct row {

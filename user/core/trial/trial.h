@@ -15,6 +15,7 @@ struct trial_facts {
 	/* For how long connections to it were refused while it ran; 0: none was, or none was tried.
 	 */
 	uint64_t refused_ns;
+	bool unlooked;	/* where its processes were is not known */
 	bool elsewhere; /* a process of it was in another cgroup, whose ends are not seen */
 };
 

@@ -212,19 +212,19 @@ void freezer_find(struct freezer *ret)
 	ret->has_v2 = hierarchy_detect("unified", &ret->v2) == 0;
 }
 
-/* Leaves of the path of a process what ends with the component that the container's cgroup has for
- * its name in another hierarchy, if it has that: the rest is below the container. */
+/* Leaves of the path of a process what ends with the last component that the container's cgroup has
+ * for its name in another hierarchy, if it has that: the rest is below the container. */
 static void cut_below(char *own, const char *path)
 {
 	const char *name = strrchr(path, '/');
 	size_t len = name ? strlen(name) : 0;
+	char *end = NULL;
 
-	for (char *at = len > 1 ? strstr(own, name) : NULL; at; at = strstr(at + 1, name)) {
-		if (at[len] != '/')
-			continue;
-		at[len] = '\0';
-		return;
-	}
+	for (char *at = len > 1 ? strstr(own, name) : NULL; at; at = strstr(at + 1, name))
+		if (!at[len] || at[len] == '/')
+			end = at + len;
+	if (end)
+		*end = '\0';
 }
 
 /* The text of a file of that cgroup; "" when there is none. */

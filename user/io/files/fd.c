@@ -74,10 +74,10 @@ ssize_t fd_read_all(int dirfd, const char *path, size_t max, char **ret)
 		if (n < 0)
 			return n;
 		got += (size_t)n;
-		if (got < size)
-			break;
 		if (got > max)
 			return -EFBIG;
+		if (got < size)
+			break;
 		size *= 2;
 	}
 	text[got] = 0;

@@ -418,22 +418,30 @@ int cri_read_version(const void *payload, size_t len, struct cri_runtime *ret)
 	return 0;
 }
 
+/* Valid as long as the arena. */
+static int unpack_status(struct grpc_arena *arena, const void *payload, size_t len,
+			 const Cri__ContainerStatus **ret)
+{
+	ProtobufCMessage *message;
+	int r;
+
+	grpc_arena_start(arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
+	r = grpc_unpack(arena, &cri__container_status_response__descriptor, payload, len, &message);
+	if (r < 0)
+		return r;
+	*ret = ((const Cri__ContainerStatusResponse *)message)->status;
+	return *ret ? 0 : -ENOENT;
+}
+
 int cri_read_status(const void *payload, size_t len, struct cri_item *ret)
 {
 	_cleanup_(grpc_arena_done) struct grpc_arena arena;
-	ProtobufCMessage *message;
-	const Cri__ContainerStatusResponse *response;
-	int r;
+	const Cri__ContainerStatus *status;
+	int r = unpack_status(&arena, payload, len, &status);
 
-	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
-	r = grpc_unpack(&arena, &cri__container_status_response__descriptor, payload, len,
-			&message);
 	if (r < 0)
 		return r;
-	response = (const Cri__ContainerStatusResponse *)message;
-	if (!response->status)
-		return -ENOENT;
-	return item_of_status(response->status, ret) ? 0 : -EBADMSG;
+	return item_of_status(status, ret) ? 0 : -EBADMSG;
 }
 
 static int read_signal(const json_t *value, uint32_t *ret_signal)
@@ -753,18 +761,11 @@ static int read_text(ProtobufCBinaryData text, struct cri_hook *ret)
 int cri_read_hook(const void *payload, size_t len, struct cri_hook *ret)
 {
 	_cleanup_(grpc_arena_done) struct grpc_arena arena;
-	ProtobufCMessage *message;
 	const Cri__ContainerStatus *status;
-	int r;
+	int r = unpack_status(&arena, payload, len, &status);
 
-	grpc_arena_start(&arena, CRI_ITEM_MAX, CRI_MEMORY_MAX);
-	r = grpc_unpack(&arena, &cri__container_status_response__descriptor, payload, len,
-			&message);
 	if (r < 0)
 		return r;
-	status = ((const Cri__ContainerStatusResponse *)message)->status;
-	if (!status)
-		return -ENOENT;
 	/* The last of two pairs with one key counts. */
 	for (size_t i = status->n_annotations; i-- > 0;) {
 		const Cri__Pair *pair = status->annotations[i];

@@ -16,7 +16,7 @@
 #include "io/fetch/fetch.h"
 #include "io/files/socket.h"
 #include "io/sources/cri/cri.h"
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 #include "wire/grpc/message.h"
 #include "wire/runtime/cri.h"
 

@@ -31,7 +31,7 @@ struct source_cri_events {
 	const char *node; /* whose events are read; NULL: all */
 	struct source_cri_events_sink sink;
 	struct fetch_call *call;
-	struct poll_stream messages;
+	struct source_messages messages;
 	sd_event_source *retry;
 	unsigned int failures;
 	bool wanted;  /* from start to stop */
@@ -57,7 +57,7 @@ static int on_data(void *userdata, const void *data, size_t len)
 	struct source_cri_events *stream = userdata;
 
 	stream->open = true;
-	return poll_stream_add(&stream->messages, data, len);
+	return source_messages_add(&stream->messages, data, len);
 }
 
 static void on_end(void *userdata, const struct fetch_result *result)
@@ -86,7 +86,7 @@ static void request(struct source_cri_events *stream)
 
 	if (!stream->wanted || stream->call || stream->refused)
 		return;
-	poll_stream_reset(&stream->messages);
+	source_messages_reset(&stream->messages);
 	if (cri_request(&question, CRI_EVENTS, NULL) < 0 ||
 	    source_cri_call_open(stream->calls, CRI_EVENTS, &question, SOURCE_CRI_EVENT_LINE, &http,
 				 &stream->call) < 0)
@@ -105,7 +105,7 @@ static void source_cri_events_stop(struct source_cri_events *stream)
 	stream->wanted = false;
 	stream->call = fetch_cancel(stream->call);
 	stream->open = false;
-	poll_stream_reset(&stream->messages);
+	source_messages_reset(&stream->messages);
 	sd_event_source_set_enabled(stream->retry, SD_EVENT_OFF);
 }
 
@@ -125,7 +125,7 @@ static void on_no_message(void *userdata, int error)
 	struct source_cri_events *stream = userdata;
 
 	stream->call = fetch_cancel(stream->call);
-	poll_stream_reset(&stream->messages);
+	source_messages_reset(&stream->messages);
 	retry_later(stream);
 }
 
@@ -140,7 +140,7 @@ static int source_cri_events_open(struct source_cri_events *stream, sd_event *ev
 {
 	int r;
 
-	stream->messages = (struct poll_stream){
+	stream->messages = (struct source_messages){
 		.backlog_max = BACKLOG_MAX,
 		.message_max = EVENT_MAX,
 		.slice_ns = SOURCE_CRI_SLICE_NS,
@@ -148,7 +148,7 @@ static int source_cri_events_open(struct source_cri_events *stream, sd_event *ev
 		.broken = on_no_message,
 		.userdata = stream,
 	};
-	r = poll_stream_open(&stream->messages, event);
+	r = source_messages_open(&stream->messages, event);
 	return r < 0 ? r
 		     : timer_new(event, CLOCK_MONOTONIC, 1000, on_events_retry, stream,
 				 &stream->retry);
@@ -157,7 +157,7 @@ static int source_cri_events_open(struct source_cri_events *stream, sd_event *ev
 static void source_cri_events_close(struct source_cri_events *stream)
 {
 	stream->call = fetch_cancel(stream->call);
-	poll_stream_close(&stream->messages);
+	source_messages_close(&stream->messages);
 	stream->retry = sd_event_source_disable_unref(stream->retry);
 }
 

@@ -18,7 +18,7 @@
 #include <systemd/sd-event.h>
 
 #include "io/fetch/fetch.h"
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 
 struct source_cri;
 

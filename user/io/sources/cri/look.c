@@ -70,7 +70,7 @@ struct source_cri_look {
 	struct source_cri_calls *calls;
 	struct source_cri_queue *queue;
 	const char *node;
-	struct poll poll;
+	struct source_report report;
 	struct source_cri_look_session session;
 	bool connected, ready;
 	sd_event_source *slice; /* of the list, and of answering the doomed */
@@ -138,7 +138,7 @@ static void pace(struct source_cri_look *l, uint64_t at_ns, uint64_t now_ns)
 
 void source_cri_look_answer(struct source_cri_look *l, const char *id, enum meta_result result)
 {
-	poll_end_lookup(&l->poll, id, result);
+	source_end_lookup(&l->report, id, result);
 }
 
 /* Where all places are taken, the one that was looked up most often makes way. */
@@ -191,8 +191,8 @@ static bool report(struct source_cri_look *l, struct cri_item *item)
 		      get_signal(&l->images, item->image_key, &container->stop_signal);
 
 	if (item->pod.uid[0])
-		l->poll.sink.pod(l->poll.sink.userdata, &item->pod);
-	l->poll.sink.container(l->poll.sink.userdata, container);
+		l->report.sink.pod(l->report.sink.userdata, &item->pod);
+	l->report.sink.container(l->report.sink.userdata, container);
 	return learnt;
 }
 
@@ -518,7 +518,7 @@ static void on_image(struct source_cri_call *call, const struct source_cri_answe
 		put_signal(&l->images, call->key, learnt.stop_signal);
 	memcpy(learnt.id, lookup->id, sizeof(learnt.id));
 	if (learnt.stop_signal)
-		l->poll.sink.container(l->poll.sink.userdata, &learnt);
+		l->report.sink.container(l->report.sink.userdata, &learnt);
 	finish(l, lookup, META_FOUND);
 }
 
@@ -674,7 +674,7 @@ void source_cri_look_renew(struct source_cri_look *l)
 
 void source_cri_look_count(const struct source_cri_look *l, uint64_t ret[META_RESULT_COUNT])
 {
-	memcpy(ret, l->poll.lookups, sizeof(l->poll.lookups));
+	memcpy(ret, l->report.lookups, sizeof(l->report.lookups));
 }
 
 static int add_sources(struct source_cri_look *l, sd_event *event)
@@ -701,7 +701,7 @@ int source_cri_look_new(sd_event *event, struct source_cri_calls *calls, const c
 	l->calls = calls;
 	l->queue = calls->queue;
 	l->node = node;
-	l->poll = (struct poll){.sink = *sink, .source = META_CRI};
+	l->report = (struct source_report){.sink = *sink, .source = META_CRI};
 	l->session = *session;
 	l->credited_ns = clock_boot_ns();
 	l->credit_ns = BURST_NS;

@@ -19,7 +19,7 @@
 #include "core/cgroup/path.h"
 #include "core/names/meta.h"
 #include "core/shutdown/managed.h"
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 
 struct source_files;
 

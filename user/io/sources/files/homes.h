@@ -20,7 +20,7 @@
 #include <systemd/sd-event.h>
 
 #include "core/cgroup/path.h"
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 
 #define SOURCE_HOMES_USERS    16 /* that are queried about at a time */
 #define SOURCE_HOMES_WAITING  32 /* look-ups of a user; more are shed */

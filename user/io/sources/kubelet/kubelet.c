@@ -52,8 +52,8 @@ struct lookup {
 struct source_kubelet {
 	sd_event *event;
 	struct fetch *fetch;
-	struct poll poll; /* its source: the kubelet or the API server */
-	char *url;	  /* with its query */
+	struct source_report report; /* its source: the kubelet or the API server */
+	char *url;		     /* with its query */
 
 	struct source_kubelet_options options; /* its files, names and times: copies */
 
@@ -153,7 +153,7 @@ static void answer(struct source_kubelet *k, enum meta_result unless_found, bool
 			continue;
 		}
 		k->lookups[i].question = 0;
-		poll_end_lookup(&k->poll, one.uid, one.found ? META_FOUND : unless_found);
+		source_end_lookup(&k->report, one.uid, one.found ? META_FOUND : unless_found);
 	}
 	added = k->n_lookups - n;
 	memmove(k->lookups + kept, k->lookups + n, added * sizeof(k->lookups[0]));
@@ -256,7 +256,7 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 	if (k->leaving_out)
 		return;
 	/* Any user can write the annotation that a kubelet puts on its static pods. */
-	if (k->poll.source == META_API)
+	if (k->report.source == META_API)
 		meta.is_static = false;
 	if (k->streaming) {
 		source_known_insert(&k->known, &meta, pod->seen_wall_ns);
@@ -266,8 +266,8 @@ static void on_pod(void *userdata, const struct podjson_pod *pod)
 		mark_found(k, meta.uid);
 		meta.asked_ns = k->asked_ns;
 	}
-	meta.source = k->poll.source;
-	k->poll.sink.pod(k->poll.sink.userdata, &meta);
+	meta.source = k->report.source;
+	k->report.sink.pod(k->report.sink.userdata, &meta);
 }
 
 static void on_container(void *userdata, const struct meta_container *container)
@@ -275,9 +275,9 @@ static void on_container(void *userdata, const struct meta_container *container)
 	struct source_kubelet *k = userdata;
 	struct meta_container meta = *container;
 
-	meta.source = k->poll.source;
+	meta.source = k->report.source;
 	if (!k->leaving_out)
-		k->poll.sink.container(k->poll.sink.userdata, &meta);
+		k->report.sink.container(k->report.sink.userdata, &meta);
 }
 
 /* Begins to take the answer apart. */
@@ -338,8 +338,8 @@ static void finish(struct source_kubelet *k)
 	source_known_finish(&k->known);
 	k->streaming = k->listing;
 	k->listing = false;
-	if (whole && k->poll.sink.listed)
-		k->poll.sink.listed(k->poll.sink.userdata, k->poll.source, k->asked_ns);
+	if (whole && k->report.sink.listed)
+		k->report.sink.listed(k->report.sink.userdata, k->report.source, k->asked_ns);
 	go_up(k, &counts);
 	if (k->streaming)
 		source_stream_hold(k->stream, false);
@@ -348,10 +348,10 @@ static void finish(struct source_kubelet *k)
 static void on_gone(void *userdata, const char *uid)
 {
 	struct source_kubelet *k = userdata;
-	struct meta_pod gone = {.source = k->poll.source, .gone = true, .asked_ns = k->asked_ns};
+	struct meta_pod gone = {.source = k->report.source, .gone = true, .asked_ns = k->asked_ns};
 
 	strcpy(gone.uid, uid);
-	k->poll.sink.pod(k->poll.sink.userdata, &gone);
+	k->report.sink.pod(k->report.sink.userdata, &gone);
 }
 
 static void give_up(struct source_kubelet *k, int error)
@@ -597,11 +597,11 @@ void source_kubelet_refresh(struct source_kubelet *k, const char *pod_uid)
 	struct lookup lookup = {.question = k->questions + 1};
 
 	if (strlen(pod_uid) >= sizeof(lookup.uid)) {
-		poll_end_lookup(&k->poll, pod_uid, META_ABSENT);
+		source_end_lookup(&k->report, pod_uid, META_ABSENT);
 		return;
 	}
 	if (k->state.failures) {
-		poll_end_lookup(&k->poll, pod_uid, META_FAILED);
+		source_end_lookup(&k->report, pod_uid, META_FAILED);
 		return;
 	}
 	/* Who queries again wants an answer to this query, and receives one. */
@@ -613,7 +613,7 @@ void source_kubelet_refresh(struct source_kubelet *k, const char *pod_uid)
 			return;
 		}
 	if (k->n_lookups == SOURCE_KUBELET_LOOKUPS_MAX) {
-		poll_end_lookup(&k->poll, pod_uid, META_SHED);
+		source_end_lookup(&k->report, pod_uid, META_SHED);
 		return;
 	}
 	strcpy(lookup.uid, pod_uid);
@@ -634,7 +634,7 @@ void source_kubelet_hurry(struct source_kubelet *k)
 void source_kubelet_get_state(struct source_kubelet *k, struct source_state *ret)
 {
 	*ret = k->state;
-	memcpy(ret->lookups, k->poll.lookups, sizeof(ret->lookups));
+	memcpy(ret->lookups, k->report.lookups, sizeof(ret->lookups));
 	if (k->streaming)
 		say_counts(ret->text, k->known.before.n, ", streamed", k->counts.skipped);
 	k->addressed |= !k->url || k->streaming || fetch_has_address(k->fetch, k->url);
@@ -643,7 +643,7 @@ void source_kubelet_get_state(struct source_kubelet *k, struct source_state *ret
 
 static int take_options(struct source_kubelet *k, const struct source_kubelet_options *options)
 {
-	k->poll.source = options->api_node ? META_API : META_KUBELET;
+	k->report.source = options->api_node ? META_API : META_KUBELET;
 	k->known.kubelet = !options->api_node;
 	k->options.api_node = options->api_node ? "" : NULL;
 	k->options.interval_ns = options->interval_ns ?: INTERVAL_NS;
@@ -704,7 +704,7 @@ int source_kubelet_new(sd_event *event, struct fetch *fetch,
 		return -ENOMEM;
 	k->event = sd_event_ref(event);
 	k->fetch = fetch;
-	k->poll.sink = *sink;
+	k->report.sink = *sink;
 	k->state.status = SOURCE_STARTING;
 	if (url)
 		memcpy(k->state.where, url, strcspn(url, "?"));

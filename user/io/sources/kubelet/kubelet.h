@@ -43,7 +43,7 @@
 
 #include "base/cleanup.h"
 #include "io/fetch/fetch.h"
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 
 /* Where kubelets have the socket of their pods API, NULL-ended: as they make it, and as KEP-4188
  * names it. */

@@ -11,7 +11,7 @@
 #include "base/time.h"
 #include "io/proc/clock.h"
 #include "io/sources/kubelet/kubelet.h"
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 #include "wire/grpc/message.h"
 #include "wire/kubernetes/pods.h"
 
@@ -42,7 +42,7 @@ struct source_stream {
 	struct fetch_call *call;
 	uint64_t connection; /* names it: another one after each failure */
 	uint64_t opened_ns;
-	struct poll_stream messages;
+	struct source_messages messages;
 
 	uint64_t failures, retry_ns; /* in a row; CLOCK_BOOTTIME */
 	struct socket_id failed;     /* the one that did */
@@ -107,7 +107,7 @@ static int on_data(void *userdata, const void *data, size_t len)
 {
 	struct source_stream *s = userdata;
 
-	return poll_stream_add(&s->messages, data, len);
+	return source_messages_add(&s->messages, data, len);
 }
 
 static void on_message(void *userdata, const void *message, size_t len)
@@ -131,7 +131,7 @@ static void on_broken(void *userdata, int error)
 void source_stream_close(struct source_stream *s)
 {
 	s->call = fetch_cancel(s->call);
-	poll_stream_reset(&s->messages);
+	source_messages_reset(&s->messages);
 }
 
 void source_stream_fail(struct source_stream *s, const char *text)
@@ -208,7 +208,7 @@ int source_stream_open(struct source_stream *s)
 
 void source_stream_hold(struct source_stream *s, bool hold)
 {
-	poll_stream_hold(&s->messages, hold);
+	source_messages_hold(&s->messages, hold);
 }
 
 const char *source_stream_path(const struct source_stream *s)
@@ -230,7 +230,7 @@ int source_stream_new(sd_event *event, struct fetch *fetch,
 
 	if (!s)
 		return -ENOMEM;
-	s->messages = (struct poll_stream){
+	s->messages = (struct source_messages){
 		.backlog_max = SOURCE_STREAM_BACKLOG_MAX,
 		.message_max = PODPROTO_EVENT_MAX,
 		.slice_ns = SLICE_NS,
@@ -241,7 +241,7 @@ int source_stream_new(sd_event *event, struct fetch *fetch,
 	};
 	r = options->endpoint ? socket_take_path(options->endpoint, s->endpoint) : 0;
 	if (r == 0)
-		r = poll_stream_open(&s->messages, event);
+		r = source_messages_open(&s->messages, event);
 	if (r < 0) {
 		source_stream_free(s);
 		return r;
@@ -262,7 +262,7 @@ struct source_stream *source_stream_free(struct source_stream *s)
 	if (!s)
 		return NULL;
 	fetch_cancel(s->call);
-	poll_stream_close(&s->messages);
+	source_messages_close(&s->messages);
 	free(s);
 	return NULL;
 }

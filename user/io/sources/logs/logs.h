@@ -23,7 +23,7 @@
 #include <sys/types.h>
 
 #include "core/facts/observation.h"
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 
 struct source_logs;
 

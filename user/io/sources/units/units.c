@@ -205,7 +205,7 @@ static void units_done(struct unit_table *t)
 #define PATH_LEN 4095
 
 struct source_units {
-	struct poll poll;
+	struct source_report report;
 	uint64_t timeout_ns;
 
 	struct unit_table table;
@@ -271,7 +271,7 @@ static void end_finds(struct source_units *u, struct unit *unit, enum meta_resul
 	u->waiting -= n;
 	unit->pinned++;
 	while (n-- > 0)
-		poll_end_lookup(&u->poll, unit->cgroup, result);
+		source_end_lookup(&u->report, unit->cgroup, result);
 	unit->pinned--;
 }
 
@@ -292,7 +292,7 @@ static void report_container(struct source_units *u, struct unit *unit,
 	unit->reported = true;
 	unit->last = now;
 	unit->pinned++;
-	u->poll.sink.container(u->poll.sink.userdata, container);
+	u->report.sink.container(u->report.sink.userdata, container);
 	unit->pinned--;
 }
 
@@ -704,12 +704,12 @@ void source_units_find(struct source_units *u, const char *cgroup)
 	struct unit *unit;
 
 	if (!is_named_service(cgroup)) {
-		poll_end_lookup(&u->poll, cgroup, META_ABSENT);
+		source_end_lookup(&u->report, cgroup, META_ABSENT);
 		return;
 	}
 	unit = u->waiting < SOURCE_UNITS_WAITING_MAX ? units_get(&u->table, cgroup) : NULL;
 	if (!unit) {
-		poll_end_lookup(&u->poll, cgroup, META_SHED);
+		source_end_lookup(&u->report, cgroup, META_SHED);
 		return;
 	}
 	unit->used = ++u->used;
@@ -735,7 +735,7 @@ void source_units_get_state(const struct source_units *u, struct source_state *r
 		ret->status = u->failures ? SOURCE_DOWN : SOURCE_STARTING;
 	snprintf(ret->where, sizeof(ret->where), "%s", u->conn.path ?: "");
 	memcpy(ret->text, u->conn.text, sizeof(ret->text));
-	memcpy(ret->lookups, u->poll.lookups, sizeof(ret->lookups));
+	memcpy(ret->lookups, u->report.lookups, sizeof(ret->lookups));
 }
 
 int source_units_new(sd_event *event, const struct source_units_options *options,
@@ -746,7 +746,7 @@ int source_units_new(sd_event *event, const struct source_units_options *options
 
 	if (!u)
 		return -ENOMEM;
-	u->poll = (struct poll){.sink = *sink, .source = META_SYSTEMD};
+	u->report = (struct source_report){.sink = *sink, .source = META_SYSTEMD};
 	u->timeout_ns = options && options->timeout_ns ? options->timeout_ns : TIMEOUT_NS;
 	units_init(&u->table);
 	r = busconn_init(&u->conn, event, on_timer, u);

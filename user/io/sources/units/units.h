@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 
 /* Look-ups that wait for an answer; more are shed. */
 #define SOURCE_UNITS_WAITING_MAX  1024

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ends look-ups, and takes a stream of messages apart. */
-#include "io/sources/poll.h"
+#include "io/sources/source.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,15 +8,15 @@
 #include "io/proc/clock.h"
 #include "wire/grpc/message.h"
 
-void poll_end_lookup(struct poll *poll, const char *key, enum meta_result result)
+void source_end_lookup(struct source_report *report, const char *key, enum meta_result result)
 {
-	poll->lookups[result]++;
-	poll->sink.done(poll->sink.userdata, poll->source, key, result);
+	report->lookups[result]++;
+	report->sink.done(report->sink.userdata, report->source, key, result);
 }
 
 /* --- messages ----------------------------------------------------------------------------------- */
 
-static void wake(struct poll_stream *s)
+static void wake(struct source_messages *s)
 {
 	if (!s->held && s->at < s->bytes.len)
 		defer_enable(&s->slice);
@@ -25,7 +25,7 @@ static void wake(struct poll_stream *s)
 }
 
 /* Forgets what was read. */
-static void consume(struct poll_stream *s)
+static void consume(struct source_messages *s)
 {
 	size_t left = s->bytes.len - s->at;
 
@@ -42,7 +42,7 @@ static void consume(struct poll_stream *s)
 
 /* One message: how many bytes it took, 0 while it is not whole, or -errno. The sink may reset the
  * stream: then nothing is left to be read. */
-static ssize_t take_first(struct poll_stream *s)
+static ssize_t take_first(struct source_messages *s)
 {
 	const void *message;
 	size_t len, consumed;
@@ -59,7 +59,7 @@ static ssize_t take_first(struct poll_stream *s)
 
 static int on_slice(sd_event_source *source, void *userdata)
 {
-	struct poll_stream *s = userdata;
+	struct source_messages *s = userdata;
 	uint64_t until_ns = clock_monotonic_ns() + s->slice_ns;
 	ssize_t n;
 
@@ -76,7 +76,7 @@ static int on_slice(sd_event_source *source, void *userdata)
 	return 0;
 }
 
-int poll_stream_open(struct poll_stream *s, sd_event *event)
+int source_messages_open(struct source_messages *s, sd_event *event)
 {
 	int r = defer_open(&s->slice, event, on_slice, s);
 
@@ -86,13 +86,13 @@ int poll_stream_open(struct poll_stream *s, sd_event *event)
 	return r;
 }
 
-void poll_stream_close(struct poll_stream *s)
+void source_messages_close(struct source_messages *s)
 {
 	buf_free(&s->bytes);
 	defer_close(&s->slice);
 }
 
-int poll_stream_add(struct poll_stream *s, const void *data, size_t len)
+int source_messages_add(struct source_messages *s, const void *data, size_t len)
 {
 	if (len > s->backlog_max - (s->bytes.len - s->at))
 		return -EMSGSIZE;
@@ -101,15 +101,15 @@ int poll_stream_add(struct poll_stream *s, const void *data, size_t len)
 	return buf_error(&s->bytes);
 }
 
-void poll_stream_hold(struct poll_stream *s, bool hold)
+void source_messages_hold(struct source_messages *s, bool hold)
 {
 	s->held = hold;
 	wake(s);
 }
 
-void poll_stream_reset(struct poll_stream *s)
+void source_messages_reset(struct source_messages *s)
 {
 	s->at = 0;
 	buf_free(&s->bytes);
-	poll_stream_hold(s, false);
+	source_messages_hold(s, false);
 }

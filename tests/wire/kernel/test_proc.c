@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/kernel/proc: masks, signalfds and calls are read from /proc's text, and
- * only from the lines that the kernel writes. */
+/* Claims about wire/kernel/proc: masks, signalfds and calls are read from /proc's text, and only
+ * from the lines that the kernel writes; so are sockets of /proc/PID/net, and /proc/locks. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -205,9 +205,127 @@ static void a_wait_channel_tells_a_wait(void **state)
 				 wchans[i].wchan);
 }
 
+#define TCP_END \
+	":00000000 00:00000000 00000000     0        0 25478103 1 00000000f065ce5c 100 0 0 10 0\n"
+
+static void test_tcp(void **state)
+{
+	static const struct {
+		const char *line;
+		struct net_socket want;
+	} rows[] = {
+		{"   0: 0100007F:1F90 00000000:0000 0A 00000000" TCP_END,
+		 {.inode = 25478103, .port = 8080, .listens = true}},
+		{"  12: 0100007F:1F90 0200007F:C350 01 00000000" TCP_END,
+		 {.inode = 25478103, .port = 8080, .to = 50000, .is_established = true}},
+		{"   1: 00000000000000000000000001000000:1F90 00000000000000000000000001000000:C350 01 "
+		 "00000000" TCP_END,
+		 {.inode = 25478103, .port = 8080, .to = 50000, .is_established = true}},
+		{"   2: 0100007F:1F90 0200007F:C350 08 00000000" TCP_END,
+		 {.inode = 25478103, .port = 8080, .to = 50000}},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct net_socket got;
+
+		assert_true(net_parse_tcp(rows[i].line, &got));
+		assert_int_equal(got.inode, rows[i].want.inode);
+		assert_int_equal(got.port, rows[i].want.port);
+		assert_int_equal(got.to, rows[i].want.to);
+		assert_int_equal(got.listens, rows[i].want.listens);
+		assert_int_equal(got.is_established, rows[i].want.is_established);
+	}
+}
+
+#define UNIX "0000000000000000: 00000003 00000000 "
+
+static void test_unix(void **state)
+{
+	struct net_socket got;
+
+	assert_true(net_parse_unix(UNIX "00000000 0001 03 23225 /run/app.sock\n", &got));
+	assert_int_equal(got.inode, 23225);
+	assert_true(got.is_established && got.is_accepted);
+	assert_true(net_parse_unix(UNIX "00010000 0001 01 7 /run/app.sock\n", &got));
+	assert_false(got.is_established);
+	assert_true(net_parse_unix(UNIX "00000000 0001 03 7\n", &got));
+	assert_false(got.is_accepted);
+	/* Clients of a bus have names. */
+	assert_true(net_parse_unix(UNIX "00000000 0001 03 7 @1234/bus/systemd/system\n", &got));
+	assert_false(got.is_accepted);
+	assert_false(net_parse_unix(UNIX "00000000 0002 03 7 /run/log\n", &got));
+}
+
+static void test_odd(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"\n",
+		"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when\n",
+		"Num       RefCount Protocol Flags    Type St Inode Path\n",
+		": : : :",
+		"0: x:y z",
+		"   0: 0100007F:1F90 0200007F",
+		"\xff\xfe\x00",
+	};
+	struct net_socket got;
+
+	for (size_t i = 0; i < LEN(lines); i++) {
+		assert_false(net_parse_tcp(lines[i], &got));
+		assert_false(net_parse_unix(lines[i], &got));
+	}
+}
+
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *line;
+		struct locks_line want;
+	} rows[] = {
+		{"1: POSIX  ADVISORY  WRITE 4242 08:01:131 0 EOF\n",
+		 {.number = 1, .pid = 4242, .inode = 131}},
+		{"17: FLOCK  ADVISORY  READ  7 fe:00:131 0 EOF\n",
+		 {.number = 17, .pid = 7, .inode = 131}},
+		{"1: -> FLOCK  ADVISORY  WRITE 4243 08:01:131 0 EOF\n",
+		 {.number = 1, .waits = true, .pid = 4243, .inode = 131}},
+		{"1:  -> POSIX  ADVISORY  WRITE 4244 08:01:131 0 EOF\n",
+		 {.number = 1, .waits = true, .pid = 4244, .inode = 131}},
+		{"2: OFDLCK ADVISORY  READ -1 fe:00:403324 100 101\n",
+		 {.number = 2, .inode = 403324}},
+		{"3: LEASE  ACTIVE    READ 9 08:01:131 0 EOF\n",
+		 {.number = 3, .pid = 9, .inode = 131}},
+		{"4: FLOCK  ADVISORY  WRITE 5 <none>:0 0 EOF\n", {.number = 4, .pid = 5}},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct locks_line got;
+
+		assert_true(locks_parse(rows[i].line, &got));
+		assert_int_equal(got.number, rows[i].want.number);
+		assert_int_equal(got.waits, rows[i].want.waits);
+		assert_int_equal(got.pid, rows[i].want.pid);
+		assert_int_equal(got.inode, rows[i].want.inode);
+	}
+}
+
+static void test_others(void **state)
+{
+	static const char *const lines[] = {"",
+					    "\n",
+					    "1:",
+					    "1: ->",
+					    "x: FLOCK ADVISORY WRITE 1",
+					    "1: FLOCK ADVISORY",
+					    "1: FLOCK ADVISORY WRITE many"};
+	struct locks_line got;
+
+	for (size_t i = 0; i < LEN(lines); i++)
+		assert_false(locks_parse(lines[i], &got));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
+	static const struct CMUnitTest tests[] = {
 		CLAIM("masks are read, or the text is refused", masks_are_read_or_refused),
 		CLAIM("how often it slept is read where it is there",
 		      how_often_it_slept_is_read_where_it_is_there),
@@ -217,7 +335,12 @@ int main(void)
 		CLAIM("a thread that makes a child, or runs, is not settled",
 		      who_makes_a_child_or_runs_is_not_settled),
 		CLAIM("a wait channel tells a wait for signals", a_wait_channel_tells_a_wait),
+		CLAIM("of TCP the ports, the state and the inode are read", test_tcp),
+		CLAIM("of UNIX sockets those are accepted that have a path and a peer", test_unix),
+		CLAIM("what is no line of a table is none", test_odd),
+		CLAIM("a lock has who took it, and who waits", test_lines),
+		CLAIM("another line is none", test_others),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("wire/kernel/proc", tests, NULL, NULL);
 }

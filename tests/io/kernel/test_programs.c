@@ -158,5 +158,5 @@ int main(void)
 		      members_of_an_enum_have_their_values),
 	};
 
-	return cmocka_run_group_tests_name("types", tests, open_stage, close_stage);
+	return cmocka_run_group_tests_name("io/kernel/programs", tests, open_stage, close_stage);
 }

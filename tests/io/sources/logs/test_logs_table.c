@@ -130,5 +130,5 @@ int main(void)
 		 test_charged, setup, teardown, NULL},
 	};
 
-	return cmocka_run_group_tests_name("io/sources/logs: table", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("io/sources/logs", tests, NULL, NULL);
 }

@@ -8,8 +8,8 @@
  * The functions of a sink are called from the event loop or from within a call into the source;
  * they may call the source again, but not free it.
  */
-#ifndef IO_SOURCES_POLL_H
-#define IO_SOURCES_POLL_H
+#ifndef IO_SOURCES_SOURCE_H
+#define IO_SOURCES_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,20 +54,21 @@ struct source_state {
 	struct credential credential; /* that it showed last; of two the one that expires first */
 };
 
-/* A look-up is over: counts how, and reports it. */
-struct poll {
+/* Where a source reports what it finds, and how its look-ups ended. */
+struct source_report {
 	struct source_sink sink;
 	enum meta_source source;
 	uint64_t lookups[META_RESULT_COUNT];
 };
 
-void poll_end_lookup(struct poll *poll, const char *key, enum meta_result result);
+/* One is over: counts how, and reports it. */
+void source_end_lookup(struct source_report *report, const char *key, enum meta_result result);
 
 /*
  * Messages of gRPC that a peer sends one after another: taken as they come, handed on in slices
  * between other work of the loop. All zeros, but for the first members.
  */
-struct poll_stream {
+struct source_messages {
 	size_t backlog_max; /* bytes that wait to be read */
 	size_t message_max;
 	uint64_t slice_ns; /* how much of a turn of the loop reading may take */
@@ -85,13 +86,13 @@ struct poll_stream {
 };
 
 /* -errno; then it is still to be closed. */
-int poll_stream_open(struct poll_stream *stream, sd_event *event);
-void poll_stream_close(struct poll_stream *stream);
+int source_messages_open(struct source_messages *stream, sd_event *event);
+void source_messages_close(struct source_messages *stream);
 /* As fetch_request.data takes it: -EMSGSIZE, -ENOMEM. */
-int poll_stream_add(struct poll_stream *stream, const void *data, size_t len);
+int source_messages_add(struct source_messages *stream, const void *data, size_t len);
 /* Held, no message is handed on. */
-void poll_stream_hold(struct poll_stream *stream, bool hold);
+void source_messages_hold(struct source_messages *stream, bool hold);
 /* Drops what came, and lets it go on: for another answer. */
-void poll_stream_reset(struct poll_stream *stream);
+void source_messages_reset(struct source_messages *stream);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about base/retry: each trouble is reported once, and what it cost. */
+/* Claims about base/retry: the wait doubles, and neither exceeds its bound nor wraps; each trouble
+ * is reported once, and what it cost. */
 #include "base/retry.h"
-
 #include "lib/claim.h"
 
 #define SECOND 1000000000ull
@@ -60,6 +60,30 @@ static void test_open(void **state)
 	assert_int_equal(cost, 4);
 }
 
+static void test_waits(void **state)
+{
+	static const struct {
+		uint64_t first_ns, last_ns, failures, want_ns;
+	} rows[] = {
+		{100, 30000, 0, 100},
+		{100, 30000, 1, 200},
+		{100, 30000, 8, 25600},
+		{100, 30000, 9, 30000},
+		{100, 30000, 63, 30000},
+		{100, 30000, 64, 30000},
+		{100, 30000, UINT64_MAX, 30000},
+		{1, 64, 6, 64},
+		{1, 64, 7, 64},
+		{1, UINT64_MAX, 63, 1ull << 63},
+		{3, UINT64_MAX, 63, UINT64_MAX},
+		{50, 20, 0, 20},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++)
+		assert_int_equal(backoff_ns(rows[i].first_ns, rows[i].last_ns, rows[i].failures),
+				 rows[i].want_ns);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -68,7 +92,8 @@ int main(void)
 		CLAIM("the next trouble is reported with its own cost", test_next),
 		CLAIM("it is not over while the next one would be dropped", test_open),
 		CLAIM("a sink that flaps is reported once", test_flapping),
+		CLAIM("each wait is twice the one before, up to the bound", test_waits),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("base/retry", tests, NULL, NULL);
 }
