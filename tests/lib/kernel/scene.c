@@ -224,7 +224,7 @@ int scene_check(const struct box_tree *tree, const struct played *played, const 
 		.deaf = scene->deaf,
 		.outcome = scene->outcome,
 		.cause = scene->cause,
-		.grace_s = SCENE_GRACE_S,
+		.grace_s = request && request->from == SEND_RUNTIME ? SCENE_GRACE_S : 0,
 		.collateral_kills = scene->collateral_kills,
 		.oom_kills = scene->oom_kills,
 		.exit_after_ns = played->exit_after_ns,
