@@ -321,8 +321,8 @@ static void test_cgroup_of_a_leader_that_left(void **state)
 
 	assert_true(pid > 0);
 	assert_int_equal(peek_await_leader_gone(pid), 0);
-	assert_int_equal(procfs_cgroup_of(getpid(), "pids", own, sizeof(own)),
-			 procfs_cgroup_of(pid, "pids", its, sizeof(its)));
+	assert_int_equal(procfs_cgroup_of(getpid(), "memory", own, sizeof(own)),
+			 procfs_cgroup_of(pid, "memory", its, sizeof(its)));
 	assert_string_equal(its, own);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
