@@ -85,7 +85,7 @@ static void add_ended(struct buf *out, const struct explain_container *c, const 
 static void add_restart(struct buf *out, const struct explain *e, const struct explain_container *c)
 {
 	const char *is = e->pod->deleting ? "is being deleted" : "is over";
-	bool restarts;
+	bool restarts = false;
 
 	if (c)
 		add_ended(out, c, "");
@@ -413,7 +413,7 @@ static void add_container(struct buf *out, const struct explain *e,
 			  const struct explain_container *c)
 {
 	_cleanup_(buf_free) struct buf state = {};
-	bool restarts;
+	bool restarts = false;
 	const char *by = explain_restart(e, c, &restarts);
 
 	explain_words_state(&state, c);
