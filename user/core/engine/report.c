@@ -168,7 +168,7 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 		r->latency_ns = stop->exit_ns - stop_asked_ns(stop);
 	fill_requests(r, stop);
 	/* A manager's period does not begin with what another sender asked for. */
-	if (!asked || asked->sender.relation == RELATION_MANAGER)
+	if (!asked || stop_has_grace(asked))
 		r->grace = stop->grace;
 	r->seen = stop->seen;
 	r->pod_terminating = stops_pod_terminating(stops, stop);

@@ -2,6 +2,8 @@
 /* The words of graced-records(5) for what a record holds. */
 #include "core/stop/record.h"
 
+#include "core/stop/sender.h"
+
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 const struct record_member *record_find_member(const struct record_stop *stop, uint32_t pid)
@@ -119,6 +121,17 @@ enum record_container_kind record_container_kind_of(const struct cgpath *path, c
 	if (name || path->kind == CGPATH_CONTAINER_OUTSIDE)
 		return CONTAINER_KIND_CONTAINER;
 	return CONTAINER_KIND_UNKNOWN;
+}
+
+bool record_is_unmanaged(const struct record_stop *stop)
+{
+	const struct record_sender *sender = &stop->stop_signal.sender;
+	const char *comm = sender->process.comm;
+
+	return stop->stop_signal.known &&
+	       (sender->kind == SENDER_HOST || sender->kind == SENDER_POD ||
+		sender->kind == SENDER_CONTAINER) &&
+	       !(comm && sender_may_manage(comm));
 }
 
 bool record_may_be_terminal(const struct record_stop *stop)

@@ -425,13 +425,7 @@ static inline uint32_t record_cut_well(const struct record_stop *stop)
 }
 
 /* Its stop signal is of another sender than a manager, which gives no grace period. */
-static inline bool record_is_unmanaged(const struct record_stop *stop)
-{
-	enum sender_kind kind = stop->stop_signal.sender.kind;
-
-	return stop->stop_signal.known &&
-	       (kind == SENDER_HOST || kind == SENDER_POD || kind == SENDER_CONTAINER);
-}
+bool record_is_unmanaged(const struct record_stop *stop);
 
 /* It ended by what a terminal sends, or a process of the host: the record does not say which. */
 bool record_may_be_terminal(const struct record_stop *stop);

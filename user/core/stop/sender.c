@@ -176,6 +176,14 @@ static bool is_runtime_exe(const char exe[GRACED_COMM_LEN])
 	       LISTED(runtime_exes, plain, strcspn(plain, renamed ? "._-" : "._"));
 }
 
+bool sender_may_manage(const char *name)
+{
+	char exe[GRACED_COMM_LEN] = "";
+
+	memcpy(exe, name, strnlen(name, sizeof(exe) - 1));
+	return is_runtime_exe(exe) || strcmp(exe, "systemd") == 0;
+}
+
 /* In a cgroup whose record was lost nothing is believed: it may be a container. */
 static bool is_runtime(const struct cgmap *map, const struct graced_proc *p)
 {

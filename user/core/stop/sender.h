@@ -32,6 +32,11 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 
 void sender_done(struct cgmap *map, struct sender *sender);
 
+/* Whether a program of that name, executable or comm, gives what it asks to stop a grace period,
+ * whoever runs it: a user's own runtime or systemd is no manager, for anybody may call a program
+ * so, but no verdict says that it gave none. */
+bool sender_may_manage(const char *name);
+
 /* Whether it is a daemon of the host that kills where memory runs short, before the kernel does. */
 bool sender_frees_memory(const struct sender *s);
 

@@ -501,7 +501,13 @@ static const struct stop_signal *escalated(const struct stop *stop)
 	return NULL;
 }
 
-/* Only a manager's request gives a grace period. */
+bool stop_has_grace(const struct stop_signal *request)
+{
+	const struct sender *sender = &request->sender;
+
+	return sender->relation == RELATION_MANAGER || sender_may_manage(sender->proc.exe);
+}
+
 static bool kill_is_early(const struct stop *stop)
 {
 	const struct stop_signal *request = escalated(stop) ?: &stop->request;
@@ -509,8 +515,8 @@ static bool kill_is_early(const struct stop *stop)
 	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
 	const struct stop_signal *kill = kill_of(stop);
 
-	return grace_ns && request->seen && request->sender.relation == RELATION_MANAGER &&
-	       kill->seen && kill->at_ns < request->at_ns + grace_ns - slack;
+	return grace_ns && request->seen && stop_has_grace(request) && kill->seen &&
+	       kill->at_ns < request->at_ns + grace_ns - slack;
 }
 
 /* By graced's own decision, however long its grace period is. */

@@ -220,6 +220,9 @@ bool stop_signal_unheard(const struct stop_signal *s);
 /* ... since PID 1 has no handler for it, and was not about to end. */
 bool stop_deaf_to(const struct stop_signal *s);
 
+/* Whether a grace period began with it: a manager sent it, or who may be one. */
+bool stop_has_grace(const struct stop_signal *request);
+
 /* Whether a process is the keeper of the init that runs; a later one may have the same pid. */
 bool stop_has_keeper(const struct stop *stop, const struct graced_proc *proc);
 
