@@ -270,8 +270,8 @@ struct graced_ev_exit {
 	__u64 exec_ns;	     /* init exec'd last, since it is the init; 0: never */
 	__u32 parent_pid;    /* of the process, at its end */
 	__u32 others_missed; /* as in graced_watch */
-	/* Of an init, at its end: which signals were looked at, and which of these it has a handler
-	 * for, ignores, and blocks. Bit n-1 for signal n. */
+	/* An init's dispositions at its end: the signals that were looked at, and of these the ones
+	 * that it has a handler for, ignores, and blocks. Bit n-1 for signal n. */
 	__u64 looked_at;
 	__u64 caught;
 	__u64 ignored;

@@ -569,6 +569,18 @@ static void test_ancestors(void **state)
 	cgmap_done(&map);
 }
 
+static void test_may_manage(void **state)
+{
+	static const char *const yes[] = {"runc", "crun", "containerd-shim-runc-v2", "podman",
+					  "systemd"};
+	static const char *const no[] = {"", "bash", "kill", "run", "systemd-run", "systemd-oomd"};
+
+	for (size_t i = 0; i < LEN(yes); i++)
+		assert_true(sender_may_manage(yes[i]));
+	for (size_t i = 0; i < LEN(no); i++)
+		assert_false(sender_may_manage(no[i]));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -578,6 +590,8 @@ int main(void)
 		CLAIM("a runtime is known by unit, or by executable and root, up to four "
 		      "ancestors away, never by comm",
 		      test_runtimes),
+		CLAIM("a runtime or systemd by its name gives a grace period, whoever runs it",
+		      test_may_manage),
 		CLAIM("what frees memory is known by unit, or by name and root, on the host alone",
 		      test_oom_daemons),
 		CLAIM("a sender inside a container is that container, whatever it calls itself",

@@ -265,7 +265,7 @@ static int enter_container(struct cgmap *map, struct cgnode *node)
 	if (!name.first[0])
 		return 0;
 	r = containermap_reach(&map->containers, &name, &c);
-	/* Of one whose id was forged only the cgroup is known. */
+	/* Its id was forged: the cgroup alone is known. */
 	if (r < 0)
 		return r == -EEXIST ? 0 : r;
 	node->container = c;

@@ -13,7 +13,7 @@ void containermap_done(struct containermap *map)
 	map_done(&map->by_name);
 }
 
-/* Of the nth of those whose names have one key. */
+/* The key of the nth container whose name has the same hash. */
 static uint64_t key_of(const struct container_name *name, unsigned int n)
 {
 	uint64_t key = map_key(name->first);

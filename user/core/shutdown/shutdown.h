@@ -103,7 +103,7 @@ enum shutdown_kind {
  * of it. */
 struct shutdown_container {
 	const char *pod_uid;
-	/* From here to `outside` two are compared as bytes: there is none between members. */
+	/* From here to `outside` two containers are compared as bytes: no padding between members. */
 	uint64_t id;	    /* of its own cgroup, not 0 */
 	uint64_t asked_ns;  /* the runtime's stop signal to it; 0: it was not asked */
 	uint64_t ending_ns; /* since when its pod is being ended; 0: not, or not known */
@@ -114,7 +114,7 @@ struct shutdown_container {
 	enum shutdown_kind kind;
 	uint32_t signal;      /* the stop signal that it was sent */
 	uint32_t stop_signal; /* its own; 0: not known */
-	uint32_t sidecar;     /* its place among its pod's sidecars in the spec; 0: it is none */
+	uint32_t sidecar;     /* its place among its pod's sidecars in the spec; 0: no sidecar */
 	uint32_t group;	      /* of one outside pods */
 	bool populated;
 	bool deaf; /* PID 1 never heard its stop signal, and not by choice */

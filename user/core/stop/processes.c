@@ -379,10 +379,9 @@ static bool passes_on(const struct graced_proc *proc, uint32_t status, const str
 /* tini and its like block a signal, and fetch it. */
 #define FETCHED (GRACED_SIG_BLOCKED | GRACED_SIG_WAITED)
 
-/* The last child of proc that ended from from_ns to end_ns so that it was passed on by status
- * within_ns: the
- * oldest of one that is like tini, which waits for the child that it started and adopts the rest.
- * *ret_n: how many did within PASS_NS. */
+/* The last child of proc that ended from from_ns to end_ns, at most within_ns before that, and
+ * whose end status passes on. Of one like tini the oldest: it waits for the child that it started,
+ * and adopts the rest. *ret_n: how many did within PASS_NS. */
 static const struct process *passed(const struct processes *all, const struct graced_proc *proc,
 				    const struct stop_signal *asked, uint32_t status,
 				    uint64_t from_ns, uint64_t end_ns, uint64_t within_ns,

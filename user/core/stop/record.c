@@ -128,7 +128,7 @@ bool record_is_unmanaged(const struct record_stop *stop)
 	const struct record_sender *sender = &stop->stop_signal.sender;
 	const char *comm = sender->process.comm;
 
-	return stop->stop_signal.known &&
+	return stop->stop_signal.known && !grace_known(&stop->grace) &&
 	       (sender->kind == SENDER_HOST || sender->kind == SENDER_POD ||
 		sender->kind == SENDER_CONTAINER) &&
 	       !(comm && sender_may_manage(comm));

@@ -464,7 +464,7 @@ const char *record_group_kind(enum meta_source source);
 const struct record_request *record_beside(const struct record_stop *stop);
 
 /* Who ended it, or the child whose end init passed on; without one, who requested its end. False:
- * nobody is known. */
+ * no sender is known. */
 bool record_ender(const struct record_stop *stop, struct record_sender *ret);
 
 /* For a stop of the reason before-exec: how long after its start the init was asked, and its name
