@@ -122,7 +122,7 @@ static void add_row(struct auditwatch *w, struct buf *text, const struct audit_r
 static int print_news(struct auditwatch *w, const struct audit_list *list)
 {
 	_cleanup_(cleanup_free) struct audit_record *records = NULL;
-	_cleanup_(buf_free) struct buf text = {};
+	_cleanup_(buf_free) struct buf text = {}, shown = {};
 	char node[AUDIT_NODE_SIZE];
 	size_t n;
 	int r = audit_records(w->options, list, node, &records, &n);
@@ -131,7 +131,8 @@ static int print_news(struct auditwatch *w, const struct audit_list *list)
 		return r;
 	for (size_t i = 0; i < n; i++)
 		add_row(w, &text, records + i);
-	return follow_put(&w->follow, &text);
+	screen_add(&shown, &text);
+	return follow_put(&w->follow, &shown);
 }
 
 static int turn(void *userdata)

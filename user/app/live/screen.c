@@ -44,14 +44,20 @@ static bool is_utf8(void)
 	return utf8;
 }
 
+void screen_add(struct buf *out, const struct buf *text)
+{
+	if (isatty(STDOUT_FILENO) && !is_utf8())
+		utf8_add_without_letters(out, buf_str(text), text->len);
+	else
+		buf_add(out, buf_str(text), text->len);
+}
+
 void screen_print(const struct buf *text)
 {
-	_cleanup_(buf_free) struct buf plain = {};
-	bool raw = !isatty(STDOUT_FILENO) || is_utf8();
+	_cleanup_(buf_free) struct buf shown = {};
 
-	if (!raw)
-		utf8_add_without_letters(&plain, buf_str(text), text->len);
-	fputs(buf_str(raw ? text : &plain), stdout);
+	screen_add(&shown, text);
+	fputs(buf_str(&shown), stdout);
 }
 
 /* https://no-color.org: any value but an empty one. */

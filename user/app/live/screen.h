@@ -13,8 +13,9 @@ unsigned int screen_width(void);
  * has times of day, on the local time zone. */
 struct grid_view screen_view(const struct options *options);
 
-/* Writes a text with sentences to standard output: for a terminal of another code set than UTF-8
- * without letters that are not ASCII. */
+/* Adds a text with sentences, as it may go to standard output: for a terminal of another code set
+ * than UTF-8 without letters that are not ASCII. And the same, written there. */
+void screen_add(struct buf *out, const struct buf *text);
 void screen_print(const struct buf *text);
 
 /* Whether the columns that the options name are those of the table, of which name is the command's.
