@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Execs: the moment at which a process becomes its container's init. */
-#include "cost.bpf.h"
+#include "hook.bpf.h"
 #include "init.bpf.h"
 
 static __always_inline __u64 older_than(const __u64 *ctx, __u64 watch_id)
@@ -65,8 +65,8 @@ static __always_inline void exec_seen(const __u64 *ctx)
 SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
-	cost_begin(GRACED_HOOK_EXEC);
+	hook_begin(GRACED_HOOK_EXEC);
 	exec_seen(ctx);
-	cost_end(GRACED_HOOK_EXEC);
+	hook_end(GRACED_HOOK_EXEC);
 	return 0;
 }

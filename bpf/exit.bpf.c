@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
-#include "cost.bpf.h"
+#include "hook.bpf.h"
 #include "hear.bpf.h"
 #include "init.bpf.h"
 
@@ -251,9 +251,9 @@ int on_exit_dead(__u64 *ctx)
 {
 	if (!(ctx[1] & 1))
 		return 0;
-	cost_begin(GRACED_HOOK_EXIT);
+	hook_begin(GRACED_HOOK_EXIT);
 	exit_seen(ctx, false);
-	cost_end(GRACED_HOOK_EXIT);
+	hook_end(GRACED_HOOK_EXIT);
 	return 0;
 }
 
@@ -264,8 +264,8 @@ int on_exit_live(__u64 *ctx)
 
 	if (t->signal->live.counter)
 		return 0;
-	cost_begin(GRACED_HOOK_EXIT);
+	hook_begin(GRACED_HOOK_EXIT);
 	exit_seen(ctx, true);
-	cost_end(GRACED_HOOK_EXIT);
+	hook_end(GRACED_HOOK_EXIT);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * that an init passes on to other processes. Other signals in a container are ignored, except
  * that SIGKILLs are counted.
  */
-#include "cost.bpf.h"
+#include "hook.bpf.h"
 #include "hear.bpf.h"
 #include "init.bpf.h"
 #include "lineage.bpf.h"
@@ -767,8 +767,8 @@ int on_signal(__u64 *ctx)
 	/* Each exit raises a SIGCHLD. */
 	if (sig < 1 || sig > 64 || NO_STOP & BIT_OF(sig))
 		return 0;
-	cost_begin(GRACED_HOOK_SIGNAL);
+	hook_begin(GRACED_HOOK_SIGNAL);
 	signal_look(ctx, sig);
-	cost_end(GRACED_HOOK_SIGNAL);
+	hook_end(GRACED_HOOK_SIGNAL);
 	return 0;
 }

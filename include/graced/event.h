@@ -462,6 +462,11 @@ enum graced_hook {
 	GRACED_HOOK_COUNT,
 };
 
+/* Stand for calls of bpf_preempt_disable() and bpf_preempt_enable() until the programs are loaded
+ * (user/io/kernel/programs.c). */
+#define GRACED_CALL_PREEMPT_OFF 0x67726f66
+#define GRACED_CALL_PREEMPT_ON	0x67726f6e
+
 /* The programs of a hook are timed in one tick of the kernel's timer out of so many: a power of
  * two. */
 #define GRACED_COST_SHARE 16

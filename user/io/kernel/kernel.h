@@ -47,7 +47,7 @@ struct kern_program {
 	bool wanted;		/* the flavour this kernel gets */
 	bool attached;
 	bool optional; /* a kernel that cannot attach it is traced without */
-	/* Estimated: the programs time themselves in some of the kernel's ticks (bpf/cost.bpf.h). */
+	/* Estimated: the programs time themselves in some of the kernel's ticks (bpf/hook.bpf.h). */
 	uint64_t run_ns, runs;
 };
 

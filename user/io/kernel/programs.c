@@ -17,9 +17,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/map.h"
+#include "graced/event.h"
 #include "io/files/fd.h"
 
 #define MAX_PROGRAMS 24
@@ -54,6 +56,7 @@ struct taken {
 
 struct programs {
 	const struct btf *kernel;
+	int preempt_off, preempt_on; /* kfuncs, by type; 0: not called */
 	struct taken taken[MAX_PROGRAMS];
 	size_t count;
 	atomic_size_t next; /* the first that no thread loads yet */
@@ -61,6 +64,49 @@ struct programs {
 
 /* libbpf has one list of handlers for the process, and nothing takes the last one out of 1.1's. */
 static struct programs *taking;
+
+static struct bpf_insn call_of(int kfunc)
+{
+	if (!kfunc)
+		return (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K};
+	return (struct bpf_insn){
+		.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = kfunc};
+}
+
+static unsigned long kernel_major(void)
+{
+	struct utsname name;
+
+	return uname(&name) < 0 ? 0 : strtoul(name.release, NULL, 10);
+}
+
+/* A kernel without a JIT refuses kfuncs. */
+static bool can_call(int off, int on)
+{
+	const struct bpf_insn calls[] = {
+		call_of(off),
+		call_of(on),
+		call_of(0),
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "probe", LICENSE, calls, 4, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Up to Linux 6.19 the tracepoints do it: kernel/trace/bpf_trace.c, __bpf_trace_run(). */
+static void find_preempt(struct programs *p)
+{
+	int off = types_find_function(p->kernel, "bpf_preempt_disable");
+	int on = types_find_function(p->kernel, "bpf_preempt_enable");
+
+	if (kernel_major() < 7 || off < 0 || on < 0 || !can_call(off, on))
+		return;
+	p->preempt_off = off;
+	p->preempt_on = on;
+}
 
 static void *copy(const void *data, size_t size)
 {
@@ -87,6 +133,20 @@ static int copy_program(struct taken *t, const struct bpf_prog_load_opts *opts)
 	t->opts.func_info = t->opts.func_info_cnt ? t->func_info : NULL;
 	t->opts.line_info = t->opts.line_info_cnt ? t->line_info : NULL;
 	return 0;
+}
+
+/* A call that is not made becomes r0 = 0. */
+static void replace_calls(struct taken *t)
+{
+	for (size_t i = 0; i < t->n_insns; i++) {
+		struct bpf_insn *insn = t->insns + i;
+		bool off = insn->imm == GRACED_CALL_PREEMPT_OFF;
+
+		if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg ||
+		    (!off && insn->imm != GRACED_CALL_PREEMPT_ON))
+			continue;
+		*insn = call_of(off ? taking->preempt_off : taking->preempt_on);
+	}
 }
 
 /* What libbpf loads in its place, and what is said about it. */
@@ -130,6 +190,7 @@ static int take(struct bpf_program *program, struct bpf_prog_load_opts *opts, lo
 	r = copy_program(t, opts);
 	if (r < 0)
 		return r;
+	replace_calls(t);
 	t->opts.expected_attach_type = section->attach;
 	if (section->find)
 		r = find_target(section, strchr(bpf_program__section_name(program), '/'), t);
@@ -165,6 +226,7 @@ int programs_new(const struct btf *kernel, struct programs **ret)
 	if (!taking)
 		return -ENOMEM;
 	taking->kernel = kernel;
+	find_preempt(taking);
 	*ret = taking;
 	return 0;
 }
