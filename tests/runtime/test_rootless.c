@@ -104,6 +104,20 @@ static void await_handlers(char *pid)
 	assert_true(status.caught != 0);
 }
 
+/* The tracer began to look for the name before this does. */
+static void await_name(const char *name)
+{
+	struct run_result result;
+
+	assert_int_equal(
+		run(&(struct run_spec){.args = BOX_ARGV("audit", "-o", "json", "-c", name)},
+		    &result),
+		0);
+	if (!strstr(result.out, name))
+		fail_msg("%s is not found: %s%s", name, result.out, result.err);
+	run_done(&result);
+}
+
 /* --- the session ------------------------------------------------------------------------------ */
 
 /* Ends what runs as the user where this program dies before it does. */
@@ -275,6 +289,7 @@ static void play_podman(const char *name, const char *archive, const char *image
 	free(PODMAN("load", "--signature-policy", stage.policy, "-i", archive));
 	id = last_line(PODMAN("run", "-d", "--name", name, "--network", "none", image));
 	await_handlers(last_line(PODMAN("inspect", "-f", "{{.State.Pid}}", name)));
+	await_name(name);
 	free(PODMAN("stop", name));
 	expect("podman", name, id, image, more);
 	free(PODMAN("rm", "-f", name));
@@ -352,6 +367,7 @@ static void play_docker(const char *name, const char *archive, const char *image
 {
 	char *id = run_docker(name, archive, image, "graceful");
 
+	await_name(name);
 	free(DOCKER("stop", name));
 	expect("docker", name, id, short_name(image), more);
 	free(DOCKER("rm", name));
