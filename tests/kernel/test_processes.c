@@ -343,7 +343,21 @@ static void a_fault_of_pid_1_is_its_own(void **state)
 	page_go(box.proc.page, 1);
 	rec = end(f, &box);
 	judge_match(rec, "{'outcome':'crashed','cause':'self','exit':{'signal':11},'via':null,"
+			 "'abort_ns':null,'evidence':{'complete':true}}");
+}
+
+/* Which fault it ends by is the processor's. */
+static void a_fault_of_pid_1_after_its_sigabrt_is_an_abort(void **state)
+{
+	struct fixture *f = judge_need(state);
+	const json_t *rec;
+	struct box box;
+
+	judge_start(f, &(struct box_spec){.prog = "faults", .argv = BOX_ARGV("abort")}, &box);
+	rec = end(f, &box);
+	judge_match(rec, "{'outcome':'crashed','cause':'self','via':null,"
 			 "'evidence':{'complete':true}}");
+	assert_true(jrec_int(rec, "abort_ns", 0) > 0);
 }
 
 /* --- real programs ------------------------------------------------------------------------------ */
@@ -667,6 +681,8 @@ int main(void)
 		      what_ended_long_before_is_not_listed),
 		CLAIM("a fault of PID 1 is its own, even after its child's",
 		      a_fault_of_pid_1_is_its_own),
+		CLAIM("a fault of PID 1 right after a SIGABRT in vain is its abort()",
+		      a_fault_of_pid_1_after_its_sigabrt_is_an_abort),
 		CLAIM("real shells say how their children ended",
 		      real_shells_say_how_their_children_ended),
 		CLAIM("a process that is left behind was not brought in",

@@ -182,6 +182,7 @@ static void test_stop(void **state)
 		.deaf = true,
 		.reason = UNHEARD_SHELL,
 		.exit = {.known = true, .status = 137 << 8, .at_ns = 3000},
+		.abort_ns = 45000,
 		.latency_ns = 1230000000,
 		.latency_known = true,
 		.grace = {.from = GRACE_SPEC, .ns = 30000000000},
@@ -209,7 +210,7 @@ static void test_stop(void **state)
 				"\"sender\":" KERNEL "},\"keeper_signal\":null" TWO_REQUESTS
 				",\"deaf\":true,\"reason\":\"shell\",\"exit\":{\"code\":137,"
 				"\"signal\":0,\"core_dumped\":false,\"at_boot_ns\":3000},"
-				"\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
+				"\"abort_ns\":45000,\"latency_ns\":1230000000,\"grace\":{\"seconds\":30,\"from\":\"spec\","
 				"\"used_ratio\":0.041,\"margin_ns\":28770000000},"
 				"\"outcome\":\"graceful\",\"cause\":\"stop-signal\","
 				"\"via\":null,\"cut\":0,\"collateral_kills\":3,\"oom_kills\":1,\"pod_terminating\":true,"
@@ -234,7 +235,7 @@ static void test_stop_unknown(void **state)
 		"\"start_boot_ns\":null},\"stop_signal\":null,\"kill_signal\":null,"
 		"\"keeper_signal\":null,"
 		"\"requests\":[],\"requests_total\":0,\"deaf\":false,\"reason\":null,\"exit\":{\"code\":null,\"signal\":null,\"core_dumped\":null,"
-		"\"at_boot_ns\":null},\"latency_ns\":null,\"grace\":null,"
+		"\"at_boot_ns\":null},\"abort_ns\":null,\"latency_ns\":null,\"grace\":null,"
 		"\"outcome\":\"unknown\",\"cause\":\"unknown\",\"via\":null,\"cut\":0,"
 		"\"collateral_kills\":0,"
 		"\"oom_kills\":0,\"pod_terminating\":null,\"empty_boot_ns\":null,"

@@ -163,6 +163,7 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	r->exit.status = stop->status;
 	r->exit.at_ns = stop->exit_ns;
 	fill_reported_exit(stops, stop, &r->exit);
+	r->abort_ns = stop_aborted_ns(stop);
 	r->latency_known = stop->request.seen && stop->exit_seen;
 	if (r->latency_known && stop->exit_ns > stop_asked_ns(stop))
 		r->latency_ns = stop->exit_ns - stop_asked_ns(stop);

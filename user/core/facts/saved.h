@@ -81,6 +81,7 @@ struct stop_life {
 	bool exit_seen;
 	uint32_t status;
 	uint64_t exit_ns;
+	uint64_t abort_ns; /* init raised SIGABRT last, and the kernel dropped it; 0: it did not */
 	SHARED(stop_seen, seen);
 	struct graced_counts base; /* when this init's life began */
 	struct graced_counts counts;

@@ -2,6 +2,7 @@
 /* The stop state machine and the facts it gathers. */
 #include "core/stop/stop.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #define LAPSE_MARGIN	    (60 * SECOND)
 #define LAPSE_GRACE_UNKNOWN (600 * SECOND)
 #define INSIDE_NS	    (60 * SECOND) /* an exit later has another reason */
+#define ABORT_NS	    SECOND	  /* likewise, of a fault after a SIGABRT in vain */
 
 #define NO STOP_STATE_COUNT /* not expected: a counted no-op */
 
@@ -161,6 +163,13 @@ static bool already_dying(const struct stop *stop, const struct obs_signal *sig)
 	return stop->state >= STOP_EXITED;
 }
 
+static void raised_in_vain(struct stop *stop, const struct obs_signal *sig, uint64_t at_ns)
+{
+	stop->hearing |= stop_reraised(stop, sig->sig, sig->flags);
+	if (sig->sig == SIGABRT)
+		stop->abort_ns = at_ns;
+}
+
 enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			      uint64_t at_ns, uint64_t stop_set, bool set_known,
 			      struct sender *sender)
@@ -170,7 +179,7 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	asked_queued(stop, sig);
 	if (sender->relation == RELATION_SELF && sender->kind != SENDER_KERNEL &&
 	    sig->result == RESULT_IGNORED)
-		stop->hearing |= stop_reraised(stop, sig->sig, sig->flags);
+		raised_in_vain(stop, sig, at_ns);
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
@@ -324,6 +333,18 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 		stop->oom_victim = true;
 		stop->oom = OOM_LEVEL_UNKNOWN;
 	}
+}
+
+uint64_t stop_aborted_ns(const struct stop *stop)
+{
+	uint32_t sig = stop->status & 0x7f;
+	bool fault = sig == SIGILL || sig == SIGTRAP || sig == SIGBUS || sig == SIGSEGV;
+	uint64_t abort_ns = stop->abort_ns;
+
+	if (!stop->exit_seen || !fault || !abort_ns || abort_ns >= stop->exit_ns ||
+	    stop->exit_ns - abort_ns > ABORT_NS)
+		return 0;
+	return stop->exit_ns - abort_ns;
 }
 
 uint32_t stop_ended_by(const struct stop *stop)

@@ -256,6 +256,12 @@ uint64_t stop_asked_ns(const struct stop *stop);
 /* What a look at a thread of init shows of how it would take the request now. */
 void stop_looked_at(struct stop *stop, const struct obs_look *look);
 
+/*
+ * How long before its end init raised SIGABRT in vain: PID 1 without a handler does not get it, and
+ * abort(3) ends the process by a fault then, within microseconds of CPU time. 0: it was no abort().
+ */
+uint64_t stop_aborted_ns(const struct stop *stop);
+
 /* The signal that ended init; 0: none. Where reboot(2) did, its parent sees another one. */
 uint32_t stop_ended_by(const struct stop *stop);
 

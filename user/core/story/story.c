@@ -126,6 +126,17 @@ static bool is_sent(const struct record_stop *stop)
 	       !record_may_be_terminal(stop);
 }
 
+static void add_own_crash(struct buf *out, const struct record_stop *stop)
+{
+	if (!stop->abort_ns || stop->via.process.pid) {
+		buf_adds(out, ", sent by no other process");
+		return;
+	}
+	buf_adds(out, ", ");
+	phrase_add_time(out, 0, stop->abort_ns);
+	buf_adds(out, " after it raised SIGABRT, as abort() does; PID 1 does not get that");
+}
+
 /* By another signal than SIGKILL. */
 static void add_died(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
@@ -146,7 +157,7 @@ static void add_died(struct buf *out, const struct record_stop *stop, uint32_t s
 	else if (!crashed && stop->stop_signal.known && stop->stop_signal.number == sig)
 		add_asker(out, stop);
 	else if (crashed && stop->cause == CAUSE_SELF)
-		buf_adds(out, ", sent by no other process");
+		add_own_crash(out, stop);
 	else if (crashed && stop->cause == CAUSE_UNKNOWN)
 		buf_adds(out, "; who sent it was not seen");
 	else if (crashed)

@@ -226,6 +226,7 @@ static const struct member stopped[] = {
 	WORD(struct record_stop, "reason", reason, unheard, FIELD("GRACED_REASON"),
 	     ATTRIBUTE("graced.reason")),
 	EXIT(struct record_stop, exit, FIELD("GRACED_EXIT")),
+	UINT(struct record_stop, "abort_ns", abort_ns, OPTIONAL),
 	UINT(struct record_stop, "latency_ns", latency_ns, KNOWN(struct record_stop, latency_known),
 	     FIELD("GRACED_LATENCY_NS")),
 	WITHIN("grace", stop_grace, THERE(stop_has_grace)),

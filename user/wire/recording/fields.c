@@ -310,6 +310,7 @@ static const struct rec_field KEPT_STOP[] = {
 	BOOL("exit_seen", kept_stop.exit_seen),
 	UINT("status", kept_stop.status),
 	UINT("exit_ns", kept_stop.exit_ns),
+	UINT("abort_ns", kept_stop.abort_ns),
 #define SEEN(kind, type, name) kind(#name, kept_stop.name),
 	STOP_SEEN(SEEN) UINT("unsure_ns", kept_stop.unsure_ns),
 	COUNTS_AS("base_", kept_stop.base),
