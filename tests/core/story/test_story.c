@@ -83,7 +83,7 @@ static void each_way_to_end_unasked_has_its_sentence(void **state)
 		{{STOP(CRASHED, KERNEL, 14)}, "app[1] was ended by SIGALRM from the kernel."},
 		{{STOP(CRASHED, SELF, 6)}, "app[1] crashed: SIGABRT, sent by no other process."},
 		{{STOP(CRASHED, SELF, 11), .abort_ns = 45000},
-		 "app[1] crashed: SIGSEGV, 45µs after it raised SIGABRT, as abort() does; PID 1 does not "
+		 "app[1] crashed: SIGSEGV, 45.0µs after it raised SIGABRT, as abort() does; PID 1 does not "
 		 "get that."},
 		{{STOP(CRASHED, UNKNOWN, 6)}, "app[1] crashed: SIGABRT; who sent it was not seen."},
 		{{STOP(CRASHED, SAME_CONTAINER, 6)},
