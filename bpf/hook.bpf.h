@@ -3,7 +3,7 @@
  * The first and the last thing that a program does: it turns preemption off, and measures its cost.
  *
  * Preemption: a program does not run on a CPU where another task is in it already, and that event
- * is lost (recursion_misses). Up to Linux 6.19 tracepoints turn preemption off for their programs;
+ * is lost (recursion_misses). Before Linux 7.0 tracepoints turn preemption off for their programs;
  * since then a task that is preempted within a program keeps others from it until it runs again. So
  * the program turns it off by itself. Its first instructions remain: see docs/limits.md.
  *

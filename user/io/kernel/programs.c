@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -56,7 +55,7 @@ struct taken {
 
 struct programs {
 	const struct btf *kernel;
-	int preempt_off, preempt_on; /* kfuncs, by type; 0: not called */
+	int preempt_off, preempt_on; /* kfuncs, by type; 0: they are not called */
 	struct taken taken[MAX_PROGRAMS];
 	size_t count;
 	atomic_size_t next; /* the first that no thread loads yet */
@@ -65,47 +64,12 @@ struct programs {
 /* libbpf has one list of handlers for the process, and nothing takes the last one out of 1.1's. */
 static struct programs *taking;
 
-static struct bpf_insn call_of(int kfunc)
+/* kernel/bpf/helpers.c; 0: this kernel has none. */
+static int kfunc(const struct btf *kernel, const char *name)
 {
-	if (!kfunc)
-		return (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K};
-	return (struct bpf_insn){
-		.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = kfunc};
-}
+	int id = types_find_function(kernel, name);
 
-static unsigned long kernel_major(void)
-{
-	struct utsname name;
-
-	return uname(&name) < 0 ? 0 : strtoul(name.release, NULL, 10);
-}
-
-/* A kernel without a JIT refuses kfuncs. */
-static bool can_call(int off, int on)
-{
-	const struct bpf_insn calls[] = {
-		call_of(off),
-		call_of(on),
-		call_of(0),
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "probe", LICENSE, calls, 4, NULL);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-/* Up to Linux 6.19 the tracepoints do it: kernel/trace/bpf_trace.c, __bpf_trace_run(). */
-static void find_preempt(struct programs *p)
-{
-	int off = types_find_function(p->kernel, "bpf_preempt_disable");
-	int on = types_find_function(p->kernel, "bpf_preempt_enable");
-
-	if (kernel_major() < 7 || off < 0 || on < 0 || !can_call(off, on))
-		return;
-	p->preempt_off = off;
-	p->preempt_on = on;
+	return id < 0 ? 0 : id;
 }
 
 static void *copy(const void *data, size_t size)
@@ -133,20 +97,6 @@ static int copy_program(struct taken *t, const struct bpf_prog_load_opts *opts)
 	t->opts.func_info = t->opts.func_info_cnt ? t->func_info : NULL;
 	t->opts.line_info = t->opts.line_info_cnt ? t->line_info : NULL;
 	return 0;
-}
-
-/* A call that is not made becomes r0 = 0. */
-static void replace_calls(struct taken *t)
-{
-	for (size_t i = 0; i < t->n_insns; i++) {
-		struct bpf_insn *insn = t->insns + i;
-		bool off = insn->imm == GRACED_CALL_PREEMPT_OFF;
-
-		if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg ||
-		    (!off && insn->imm != GRACED_CALL_PREEMPT_ON))
-			continue;
-		*insn = call_of(off ? taking->preempt_off : taking->preempt_on);
-	}
 }
 
 /* What libbpf loads in its place, and what is said about it. */
@@ -190,7 +140,6 @@ static int take(struct bpf_program *program, struct bpf_prog_load_opts *opts, lo
 	r = copy_program(t, opts);
 	if (r < 0)
 		return r;
-	replace_calls(t);
 	t->opts.expected_attach_type = section->attach;
 	if (section->find)
 		r = find_target(section, strchr(bpf_program__section_name(program), '/'), t);
@@ -226,7 +175,8 @@ int programs_new(const struct btf *kernel, struct programs **ret)
 	if (!taking)
 		return -ENOMEM;
 	taking->kernel = kernel;
-	find_preempt(taking);
+	taking->preempt_off = kfunc(kernel, "bpf_preempt_disable");
+	taking->preempt_on = kfunc(kernel, "bpf_preempt_enable");
 	*ret = taking;
 	return 0;
 }
@@ -245,10 +195,47 @@ struct programs *programs_free(struct programs *p)
 	return NULL;
 }
 
-static int load_one(const struct taken *t, struct bpf_prog_load_opts *opts)
+/* What is not called becomes r0 = 0. */
+static struct bpf_insn call_of(int id)
 {
-	return bpf_prog_load(t->type, bpf_program__name(t->program), LICENSE, t->insns, t->n_insns,
+	if (!id)
+		return (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K};
+	return (struct bpf_insn){
+		.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = id};
+}
+
+static bool is_call(const struct bpf_insn *insn, int number)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg && insn->imm == number;
+}
+
+static int load_with(const struct taken *t, struct bpf_prog_load_opts *opts, int preempt_off,
+		     int preempt_on)
+{
+	_cleanup_(cleanup_free) struct bpf_insn *insns =
+		copy(t->insns, t->n_insns * sizeof(*insns));
+
+	if (!insns)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n_insns; i++) {
+		if (is_call(insns + i, GRACED_CALL_PREEMPT_OFF))
+			insns[i] = call_of(preempt_off);
+		else if (is_call(insns + i, GRACED_CALL_PREEMPT_ON))
+			insns[i] = call_of(preempt_on);
+	}
+	return bpf_prog_load(t->type, bpf_program__name(t->program), LICENSE, insns, t->n_insns,
 			     opts);
+}
+
+/* Kfuncs need a JIT, and with preemption off a program that calls global functions is refused
+ * before Linux 6.15: then it runs without them. */
+static int load_one(const struct programs *p, struct taken *t)
+{
+	int fd = -1;
+
+	if (p->preempt_off && p->preempt_on)
+		fd = load_with(t, &t->opts, p->preempt_off, p->preempt_on);
+	return fd < 0 ? load_with(t, &t->opts, 0, 0) : fd;
 }
 
 static void *work(void *userdata)
@@ -257,7 +244,7 @@ static void *work(void *userdata)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&p->next, 1)) < p->count) {
-		int r = load_one(p->taken + i, &p->taken[i].opts);
+		int r = load_one(p, p->taken + i);
 
 		p->taken[i].fd = r < 0 ? -1 : r;
 		p->taken[i].error = r < 0 ? r : 0;
@@ -307,7 +294,7 @@ static void explain(const struct taken *t, void (*debug)(const char *format, va_
 	opts.log_buf = log;
 	opts.log_size = LOG_BYTES;
 	opts.log_level = 1;
-	fd = load_one(t, &opts);
+	fd = load_with(t, &opts, 0, 0);
 	if (fd >= 0)
 		close(fd);
 	say(debug, "the kernel refuses the program %s: %s\n%s", bpf_program__name(t->program),
