@@ -212,7 +212,7 @@ static void full_disk(void **state)
 		assert_int_equal(marked, STUCK);
 		assert_true(service_await_log(stage->service, "records are written to "));
 		restarts_end_by(stage, SIGTERM);
-		assert_int_equal(umount(disk), 0);
+		assert_int_equal(umount2(disk, MNT_DETACH), 0);
 	}
 	assert_int_equal(rmdir(disk), 0);
 	strcpy(stage->file, usual);

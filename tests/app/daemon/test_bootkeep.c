@@ -52,7 +52,7 @@ static int teardown(void **state)
 
 	bootkeep_free(s->keep);
 	engine_free(s->engine);
-	umount(s->dir);
+	umount2(s->dir, MNT_DETACH); /* whoever looks at it just now */
 	unlink(s->path);
 	return rmdir(s->dir);
 }

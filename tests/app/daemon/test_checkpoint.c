@@ -94,7 +94,7 @@ static int teardown(void **state)
 	engine_free(s->engine);
 	snprintf(run, sizeof(run), "%s/run", s->dir);
 	unlink(s->path);
-	umount(run);
+	umount2(run, MNT_DETACH);
 	rmdir(run);
 	return rmdir(s->dir);
 }

@@ -311,7 +311,7 @@ static void a_full_disk_leaves_what_was_there(void **state)
 	file = open_it(s);
 	assert_holds(file, "one\ntwo\n");
 	keepfile_free(file);
-	assert_int_equal(umount(s->run), 0);
+	assert_int_equal(umount2(s->run, MNT_DETACH), 0);
 }
 
 #define STAGED(sentence, function)                        \

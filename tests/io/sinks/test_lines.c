@@ -246,7 +246,7 @@ static void full_disk(void **state)
 	assert_int_equal(check_lines(in_dir("disk/log"), first, &missing), 112);
 	assert_int_equal(missing, 0);
 	linesink_free(sink);
-	umount(in_dir("disk"));
+	umount2(in_dir("disk"), MNT_DETACH);
 }
 
 /* More than waits, again and again. */
@@ -276,7 +276,7 @@ static void long_full(void **state)
 	assert_int_equal(check_lines(in_dir("disk/log"), first, &missing), stats.written);
 	assert_int_equal(missing, stats.dropped);
 	linesink_free(sink);
-	umount(in_dir("disk"));
+	umount2(in_dir("disk"), MNT_DETACH);
 }
 
 /* Rotation gives it another file, as a person would who has another disk. */
@@ -295,7 +295,7 @@ static void rotated_when_full(void **state)
 	n = check_lines(in_dir("disk/log"), first, &missing);
 	assert_int_equal(n + check_lines(in_dir("elsewhere"), first + n, &missing), 100);
 	linesink_free(sink);
-	umount(in_dir("disk"));
+	umount2(in_dir("disk"), MNT_DETACH);
 }
 
 /* The file itself is missing on a disk that is full from the start on. */
@@ -318,7 +318,7 @@ static void full_at_start(void **state)
 	assert_int_equal(stats_of(sink).error, 0);
 	assert_int_equal(check_lines(in_dir("disk/log"), first, &missing), 3);
 	linesink_free(sink);
-	umount(in_dir("disk"));
+	umount2(in_dir("disk"), MNT_DETACH);
 }
 
 /* The file may not grow (EFBIG), so half a line is cut off; then it may. */
@@ -710,7 +710,7 @@ static int teardown(void **state)
 
 	for (size_t i = 0; i < LEN(made); i++)
 		unlink(in_dir(made[i]));
-	umount(in_dir("disk"));
+	umount2(in_dir("disk"), MNT_DETACH);
 	rmdir(in_dir("disk"));
 	return rmdir(dir);
 }
