@@ -25,12 +25,12 @@
 #define CONTAINER                                                                        \
 	"{\"name\":\"main\",\"id\":\"c0ffee\",\"runtime\":\"containerd\",\"kind\":null," \
 	"\"cgroup\":\"/kubepods/pod/c0ffee\",\"image\":null,\"attempt\":null,\"namespace\":null,\"workload\":null,\"workload_kind\":null}"
-#define RUNC                                                                               \
-	"{\"pid\":812,\"comm\":\"runc\",\"ancestors\":[\"containerd-shim\",\"systemd\"],"  \
-	"\"pod\":null,\"container\":null,\"cgroup\":\"/system.slice/containerd.service\"," \
+#define RUNC                                                                                              \
+	"{\"pid\":812,\"ns_pid\":null,\"comm\":\"runc\",\"ancestors\":[\"containerd-shim\",\"systemd\"]," \
+	"\"pod\":null,\"container\":null,\"cgroup\":\"/system.slice/containerd.service\","                \
 	"\"kind\":\"runtime\"}"
-#define KERNEL                                                                       \
-	"{\"pid\":0,\"comm\":null,\"ancestors\":[],\"pod\":null,\"container\":null," \
+#define KERNEL                                                                                       \
+	"{\"pid\":0,\"ns_pid\":null,\"comm\":null,\"ancestors\":[],\"pod\":null,\"container\":null," \
 	"\"cgroup\":null,\"kind\":\"kernel\"}"
 
 static struct record_pod pod(void)
@@ -152,18 +152,18 @@ static const struct record_request two_requests[] = {
 	 .process = {.pid = 812, .comm = "runc"}},
 };
 
-#define TWO_REQUESTS                                                    \
-	",\"requests\":[{\"number\":3,\"name\":\"SIGQUIT\","            \
-	"\"result\":\"delivered\",\"at_boot_ns\":900,"                  \
-	"\"taken_boot_ns\":null,\"dropped_boot_ns\":950,"               \
-	"\"reason\":\"no-handler\",\"target_comm\":\"sh\","             \
-	"\"sender\":{\"pid\":77,\"comm\":\"kill\",\"kind\":\"host\","   \
-	"\"inside\":true}},"                                            \
-	"{\"number\":15,\"name\":\"SIGTERM\",\"result\":\"delivered\"," \
-	"\"at_boot_ns\":1000,\"taken_boot_ns\":1200,"                   \
-	"\"dropped_boot_ns\":null,\"reason\":null,"                     \
-	"\"target_comm\":\"nginx\",\"sender\":{\"pid\":812,"            \
-	"\"comm\":\"runc\",\"kind\":\"runtime\",\"inside\":false}}],"   \
+#define TWO_REQUESTS                                                                  \
+	",\"requests\":[{\"number\":3,\"name\":\"SIGQUIT\","                          \
+	"\"result\":\"delivered\",\"at_boot_ns\":900,"                                \
+	"\"taken_boot_ns\":null,\"dropped_boot_ns\":950,"                             \
+	"\"reason\":\"no-handler\",\"target_comm\":\"sh\","                           \
+	"\"sender\":{\"pid\":77,\"ns_pid\":null,\"comm\":\"kill\",\"kind\":\"host\"," \
+	"\"inside\":true}},"                                                          \
+	"{\"number\":15,\"name\":\"SIGTERM\",\"result\":\"delivered\","               \
+	"\"at_boot_ns\":1000,\"taken_boot_ns\":1200,"                                 \
+	"\"dropped_boot_ns\":null,\"reason\":null,"                                   \
+	"\"target_comm\":\"nginx\",\"sender\":{\"pid\":812,\"ns_pid\":null,"          \
+	"\"comm\":\"runc\",\"kind\":\"runtime\",\"inside\":false}}],"                 \
 	"\"requests_total\":7"
 
 static void test_stop(void **state)

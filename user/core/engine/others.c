@@ -177,7 +177,7 @@ struct record_asked stops_asked(const struct stop_signal *s)
 		.result = s->result,
 		.at_ns = s->at_ns,
 		.sender = s->sender.kind,
-		.process = subject_process(&s->sender.proc),
+		.process = subject_sender(&s->sender),
 		.inside = s->sender.relation == RELATION_SAME_CONTAINER ||
 			  s->sender.relation == RELATION_SELF,
 	};

@@ -30,7 +30,7 @@ static void fill_sender(const struct stops *stops, struct record_sender *ret,
 			const struct sender *s)
 {
 	ret->kind = s->kind;
-	ret->process = subject_process(&s->proc);
+	ret->process = subject_sender(s);
 	for (int i = 0; i < GRACED_ANCESTORS && s->ancestors[i][0]; i++)
 		ret->ancestors[i] = s->ancestors[i];
 	subject_pod(stops->names, s->node, &ret->pod);

@@ -103,3 +103,12 @@ struct record_process subject_process(const struct graced_proc *p)
 		.start_ns = p->start_ns,
 	};
 }
+
+struct record_process subject_sender(const struct sender *sender)
+{
+	struct record_process ret = subject_process(&sender->proc);
+
+	if (sender->kind != SENDER_POD && sender->kind != SENDER_CONTAINER)
+		ret.ns_pid = 0;
+	return ret;
+}

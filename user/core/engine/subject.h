@@ -4,6 +4,7 @@
 #define CORE_ENGINE_SUBJECT_H
 
 #include "core/engine/names.h"
+#include "core/stop/sender.h"
 
 /* A node's pod and its container; ret stays as it is where there is none. */
 void subject_pod(const struct names *names, const struct cgnode *node, struct record_pod *ret);
@@ -13,5 +14,7 @@ void subject_container(const struct names *names, const struct cgnode *node,
 void subject_ended(const struct names *names, const struct podtab_container *c,
 		   struct record_pod *ret_pod, struct record_container *ret);
 struct record_process subject_process(const struct graced_proc *proc);
+/* Outside of containers it has no ns_pid: no container's processes know it by that. */
+struct record_process subject_sender(const struct sender *sender);
 
 #endif

@@ -67,15 +67,22 @@ const struct member parts_init[] = {
 	MEMBERS_END,
 };
 
-/* 0 is a process here: a signal may come from an interrupt on an idle CPU. */
 const struct member parts_named[] = {
 	UINT(struct record_process, "pid", pid),
 	TEXT(struct record_process, "comm", comm),
 	MEMBERS_END,
 };
 
+/* 0 is a process here: a signal may come from an interrupt on an idle CPU. */
+const struct member parts_sending[] = {
+	UINT(struct record_process, "pid", pid),
+	UINT(struct record_process, "ns_pid", ns_pid, OPTIONAL),
+	TEXT(struct record_process, "comm", comm),
+	MEMBERS_END,
+};
+
 const struct member parts_sender[] = {
-	INLINE(struct record_sender, process, parts_named),
+	INLINE(struct record_sender, process, parts_sending),
 	TEXTS(struct record_sender, "ancestors", ancestors),
 	POD(struct record_sender, pod),
 	CONTAINER(struct record_sender, container),

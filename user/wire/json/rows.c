@@ -99,7 +99,7 @@ static const struct member stop_signal[] = {
 };
 
 static const struct member requester[] = {
-	INLINE(struct record_request, process, parts_named),
+	INLINE(struct record_request, process, parts_sending),
 	WORD(struct record_request, "kind", sender, sender_kind, .none = SENDER_UNPLACED),
 	BOOL(struct record_request, "inside", inside),
 	MEMBERS_END,

@@ -21,7 +21,8 @@ extern const struct member parts_pod[];	      /* of struct record_pod */
 extern const struct member parts_container[]; /* of struct record_container */
 extern const struct member parts_process[];   /* of struct record_process */
 extern const struct member parts_init[];      /* ... with its start */
-extern const struct member parts_named[];     /* ... pid and name alone */
+extern const struct member parts_named[];     /* ... by pid and name alone */
+extern const struct member parts_sending[];   /* ... that sent a signal */
 extern const struct member parts_sender[];    /* of struct record_sender */
 extern const struct member parts_sigref[];    /* of struct record_sigref */
 extern const struct member parts_exited[];    /* of struct record_exit */
