@@ -6,7 +6,7 @@
  * One of a v1 hierarchy may be renamed, and is what its new name says from then on: both programs,
  * that of a removal and then that of a creation, are at cgroup_rename, too (kern_attach()).
  */
-#include "hook.bpf.h"
+#include "cost.bpf.h"
 #include "init.bpf.h"
 
 #define ID_LEN	     64 /* hexadecimal digits of a container id */
@@ -359,9 +359,9 @@ static __always_inline void cgroup_made(const __u64 *ctx)
 SEC("raw_tp/cgroup_mkdir")
 int on_cgroup_mkdir(__u64 *ctx)
 {
-	hook_begin(GRACED_HOOK_MKDIR);
+	cost_begin(GRACED_HOOK_MKDIR);
 	cgroup_made(ctx);
-	hook_end(GRACED_HOOK_MKDIR);
+	cost_end(GRACED_HOOK_MKDIR);
 	return 0;
 }
 
@@ -418,9 +418,9 @@ static __always_inline void cgroup_removed(const __u64 *ctx)
 SEC("raw_tp/cgroup_rmdir")
 int on_cgroup_rmdir(__u64 *ctx)
 {
-	hook_begin(GRACED_HOOK_RMDIR);
+	cost_begin(GRACED_HOOK_RMDIR);
 	cgroup_removed(ctx);
-	hook_end(GRACED_HOOK_RMDIR);
+	cost_end(GRACED_HOOK_RMDIR);
 	return 0;
 }
 
@@ -485,9 +485,9 @@ static __always_inline void populated_seen(const __u64 *ctx)
 SEC("tp_btf/cgroup_notify_populated")
 int on_cgroup_populated(__u64 *ctx)
 {
-	hook_begin(GRACED_HOOK_POPULATED);
+	cost_begin(GRACED_HOOK_POPULATED);
 	populated_seen(ctx);
-	hook_end(GRACED_HOOK_POPULATED);
+	cost_end(GRACED_HOOK_POPULATED);
 	return 0;
 }
 
@@ -549,8 +549,8 @@ static __always_inline void attached_seen(const __u64 *ctx)
 SEC("raw_tp/cgroup_attach_task")
 int on_cgroup_attach(__u64 *ctx)
 {
-	hook_begin(GRACED_HOOK_ATTACH);
+	cost_begin(GRACED_HOOK_ATTACH);
 	attached_seen(ctx);
-	hook_end(GRACED_HOOK_ATTACH);
+	cost_end(GRACED_HOOK_ATTACH);
 	return 0;
 }

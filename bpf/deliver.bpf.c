@@ -3,7 +3,7 @@
  * Signals as they are taken: current is the target, about to run its handler or to die. What is
  * fetched by sigwait() or from a signalfd does not come by here.
  */
-#include "hook.bpf.h"
+#include "cost.bpf.h"
 #include "hear.bpf.h"
 
 /* The container of the process that current is a thread of; NULL: none. */
@@ -122,8 +122,8 @@ int on_deliver(__u64 *ctx)
 		return 0;
 	if (sig == SIGKILL && !dying)
 		return 0;
-	hook_begin(GRACED_HOOK_DELIVER);
+	cost_begin(GRACED_HOOK_DELIVER);
 	deliver_seen(ctx, sig);
-	hook_end(GRACED_HOOK_DELIVER);
+	cost_end(GRACED_HOOK_DELIVER);
 	return 0;
 }

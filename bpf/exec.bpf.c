@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Execs: the moment at which a process becomes its container's init. */
-#include "hook.bpf.h"
+#include "again.bpf.h"
+#include "cost.bpf.h"
 #include "init.bpf.h"
 
 static __always_inline __u64 older_than(const __u64 *ctx, __u64 watch_id)
@@ -62,11 +63,24 @@ static __always_inline void exec_seen(const __u64 *ctx)
 		 older & OLDER_SIBLING ? older : 0, keeper_of((__u64)parent));
 }
 
+static struct again execs;
+
 SEC("tp_btf/sched_process_exec")
 int on_exec(__u64 *ctx)
 {
-	hook_begin(GRACED_HOOK_EXEC);
+	cost_begin(GRACED_HOOK_EXEC);
+	again_note(&execs, ctx);
 	exec_seen(ctx);
-	hook_end(GRACED_HOOK_EXEC);
+	cost_end(GRACED_HOOK_EXEC);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec_again(__u64 *ctx)
+{
+	cost_begin(GRACED_HOOK_EXEC_AGAIN);
+	if (again_due(&execs, ctx, GRACED_AGAIN_EXEC))
+		exec_seen(ctx);
+	cost_end(GRACED_HOOK_EXEC_AGAIN);
 	return 0;
 }

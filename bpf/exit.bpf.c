@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Exits of processes: once each, with the status of the group. Inits are recorded, others counted. */
-#include "hook.bpf.h"
+#include "again.bpf.h"
+#include "cost.bpf.h"
 #include "hear.bpf.h"
 #include "init.bpf.h"
 
@@ -245,15 +246,30 @@ static __always_inline void exit_seen(const __u64 *ctx, bool gated)
 	}
 }
 
+static struct again exits;
+
 /* For kernels whose tracepoint says which thread is the last (Linux 6.16): their BTF shows it. */
 SEC("tp_btf/sched_process_exit")
 int on_exit_dead(__u64 *ctx)
 {
 	if (!(ctx[1] & 1))
 		return 0;
-	hook_begin(GRACED_HOOK_EXIT);
-	exit_seen(ctx, false);
-	hook_end(GRACED_HOOK_EXIT);
+	cost_begin(GRACED_HOOK_EXIT);
+	again_note(&exits, ctx);
+	exit_seen(ctx, cfg_again);
+	cost_end(GRACED_HOOK_EXIT);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_exit_again(__u64 *ctx)
+{
+	if (!(ctx[1] & 1))
+		return 0;
+	cost_begin(GRACED_HOOK_EXIT_AGAIN);
+	if (again_due(&exits, ctx, GRACED_AGAIN_EXIT))
+		exit_seen(ctx, true);
+	cost_end(GRACED_HOOK_EXIT_AGAIN);
 	return 0;
 }
 
@@ -264,8 +280,8 @@ int on_exit_live(__u64 *ctx)
 
 	if (t->signal->live.counter)
 		return 0;
-	hook_begin(GRACED_HOOK_EXIT);
+	cost_begin(GRACED_HOOK_EXIT);
 	exit_seen(ctx, true);
-	hook_end(GRACED_HOOK_EXIT);
+	cost_end(GRACED_HOOK_EXIT);
 	return 0;
 }

@@ -36,6 +36,7 @@ GRACED_SHARED const volatile bool cfg_memory_ids;    /* memory cgroups share tho
 GRACED_SHARED const volatile __u64 cfg_page_bytes;   /* never 0 */
 GRACED_SHARED const volatile bool cfg_services;	     /* scope services */
 GRACED_SHARED const volatile bool cfg_all;	     /* scope all */
+GRACED_SHARED const volatile bool cfg_again;	     /* second programs are attached */
 /* Cgroups that users other than root make may be containers. */
 GRACED_SHARED const volatile bool cfg_delegated;
 GRACED_SHARED const volatile __u32 cfg_part; /* of what no step leads to: enum graced_part */
@@ -62,6 +63,9 @@ GRACED_SHARED __u32 dying;
 
 /* Whether on_reap() is attached, and how many inits have yet to be waited for. */
 GRACED_SHARED __u32 reaps_seen, reaps_due;
+
+/* What second programs did, since the first had not. */
+GRACED_SHARED __u64 again_runs[GRACED_AGAIN_COUNT];
 
 /* How many containers are noisy: while there are none, that map is not looked into. */
 GRACED_SHARED __u32 noisy_any;
@@ -388,7 +392,9 @@ static __always_inline void stat_add(__u32 index, __u64 emitted, __u64 lost, __u
 	if (!s)
 		return;
 	s->emitted += emitted;
-	s->lost += lost;
+	/* Who is preempted in here must not take back what another has counted. */
+	if (lost)
+		__sync_fetch_and_add(&s->lost, lost);
 	s->suppressed += suppressed;
 }
 

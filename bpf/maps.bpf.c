@@ -4,7 +4,7 @@
  * and the licence.
  */
 #define GRACED_DEFINE_SHARED
-#include "hook.bpf.h"
+#include "cost.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -11,7 +11,7 @@
  * every other process that shares its memory, without a mark. A process that is dying already is
  * marked, too, so that it may use the last of the memory: that is no OOM kill.
  */
-#include "hook.bpf.h"
+#include "cost.bpf.h"
 #include "stop.bpf.h"
 
 #define CLIMB	     16		   /* squared: so many levels are looked at */
@@ -326,9 +326,9 @@ __noinline __u32 oom_may_kill(__u64 task)
 SEC("tp_btf/mark_victim")
 int on_oom_task(__u64 *ctx)
 {
-	hook_begin(GRACED_HOOK_OOM);
+	cost_begin(GRACED_HOOK_OOM);
 	task_marked((void *)ctx[0]);
-	hook_end(GRACED_HOOK_OOM);
+	cost_end(GRACED_HOOK_OOM);
 	return 0;
 }
 
@@ -348,8 +348,8 @@ static __always_inline void pid_marked(__u32 pid)
 SEC("tp_btf/mark_victim")
 int on_oom_pid(__u64 *ctx)
 {
-	hook_begin(GRACED_HOOK_OOM);
+	cost_begin(GRACED_HOOK_OOM);
 	pid_marked(ctx[0]);
-	hook_end(GRACED_HOOK_OOM);
+	cost_end(GRACED_HOOK_OOM);
 	return 0;
 }

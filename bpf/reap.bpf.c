@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Inits whose parent has waited for them. */
-#include "hook.bpf.h"
+#include "cost.bpf.h"
 
 static __always_inline void reap_seen(struct task_struct *t)
 {
@@ -35,8 +35,8 @@ int on_reap(__u64 *ctx)
 {
 	if (!reaps_due)
 		return 0;
-	hook_begin(GRACED_HOOK_REAP);
+	cost_begin(GRACED_HOOK_REAP);
 	reap_seen((void *)ctx[0]);
-	hook_end(GRACED_HOOK_REAP);
+	cost_end(GRACED_HOOK_REAP);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * that an init passes on to other processes. Other signals in a container are ignored, except
  * that SIGKILLs are counted.
  */
-#include "hook.bpf.h"
+#include "cost.bpf.h"
 #include "hear.bpf.h"
 #include "init.bpf.h"
 #include "lineage.bpf.h"
@@ -767,8 +767,8 @@ int on_signal(__u64 *ctx)
 	/* Each exit raises a SIGCHLD. */
 	if (sig < 1 || sig > 64 || NO_STOP & BIT_OF(sig))
 		return 0;
-	hook_begin(GRACED_HOOK_SIGNAL);
+	cost_begin(GRACED_HOOK_SIGNAL);
 	signal_look(ctx, sig);
-	hook_end(GRACED_HOOK_SIGNAL);
+	cost_end(GRACED_HOOK_SIGNAL);
 	return 0;
 }

@@ -6,7 +6,7 @@
 # These programs bring loader and libraries along: they run on every distribution's files.
 VM_LIB   := /opt/graced/lib
 VM_FLAGS := -Wl,--dynamic-linker=$(VM_LIB)/ld.so -Wl,--disable-new-dtags,-rpath,$(VM_LIB)
-VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod late csi runtime)
+VM_PROGRAMS := $(addprefix $(BUILD)/vm/,graced demo pod late csi runtime kernel)
 
 $(BUILD)/vm/graced: $(BUILD)/user/app/main.o $(LIBS)
 	$(call link,$(VM_FLAGS))
@@ -16,6 +16,11 @@ $(BUILD)/vm/demo: $(BUILD)/tools/demo.o $(BUILD)/libtest.a $(LIBS)
 
 # The host's runtime tests, for a node with another hierarchy of cgroups.
 $(BUILD)/vm/runtime: $(BUILD)/tests/runtime/all.o $(suited-runtime:%=$(BUILD)/tests/%.o) \
+	$(BUILD)/libtest.a $(LIBS)
+	$(call link,$(VM_FLAGS) -lcmocka)
+
+# One of them, on other kernels.
+$(BUILD)/vm/kernel: $(BUILD)/tests/kernel/all.o $(suited-kernel:%=$(BUILD)/tests/%.o) \
 	$(BUILD)/libtest.a $(LIBS)
 	$(call link,$(VM_FLAGS) -lcmocka)
 
@@ -34,7 +39,7 @@ $(BUILD)/vm/csi: tests/vm/csi/driver.c Makefile
 
 # The ordinary programs tell which libraries there are to bring.
 vm-programs: $(BUILD)/graced $(BUILD)/tools/demo $(HELPERS) $(VM_PROGRAMS) \
-	$(BUILD)/tests/runtime/all
+	$(BUILD)/tests/runtime/all $(BUILD)/tests/kernel/all
 
 VM_SCRIPTS := run shutdown account manage volumes status events proof
 

@@ -459,13 +459,17 @@ enum graced_hook {
 	GRACED_HOOK_RMDIR,
 	GRACED_HOOK_POPULATED,
 	GRACED_HOOK_ATTACH,
+	GRACED_HOOK_EXIT_AGAIN,
+	GRACED_HOOK_EXEC_AGAIN,
 	GRACED_HOOK_COUNT,
 };
 
-/* Stand for calls of bpf_preempt_disable() and bpf_preempt_enable() until the programs are loaded
- * (user/io/kernel/programs.c). */
-#define GRACED_CALL_PREEMPT_OFF 0x67726f66
-#define GRACED_CALL_PREEMPT_ON	0x67726f6e
+/* Which programs have a second one behind them (bpf/again.bpf.h). */
+enum graced_again {
+	GRACED_AGAIN_EXIT,
+	GRACED_AGAIN_EXEC,
+	GRACED_AGAIN_COUNT,
+};
 
 /* The programs of a hook are timed in one tick of the kernel's timer out of so many: a power of
  * two. */

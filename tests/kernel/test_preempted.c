@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exits on a CPU where a task that is exiting gives way to another: from Linux 7.0 on, within the
-// program itself, which a kernel does not run for the other then.
+// Exits on a CPU where a task that is exiting gives way to another: from Linux 7.0 on within the
+// program itself, which the kernel does not run for the other then. A second one does its work.
 #include "lib/claim.h"
 #include "lib/kernel/kernhalf.h"
 
@@ -12,10 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXITING	   2	/* processes whose children end one after the other */
-#define EXITS	   2000 /* of children of the one that does not wait for the CPU */
-#define PAUSE_NS   100000
-#define MISSES_MAX (EXITS / 200)
+#define EXITING	 2    /* processes whose children end one after the other */
+#define EXITS	 2000 /* of children of the one that does not wait for the CPU */
+#define PAUSE_NS 100000
 
 static int setup(void **state)
 {
@@ -83,8 +82,8 @@ static void no_exit_is_missed_for_one_that_is_preempted(void **state)
 		waitpid(pids[i], NULL, 0);
 	}
 	misses = kern_recursion_misses(k->kern);
-	if (misses > MISSES_MAX)
-		fail_msg("%llu programs were not run beside %d exits", (unsigned long long)misses,
+	if (misses)
+		fail_msg("%llu events were missed beside %d exits", (unsigned long long)misses,
 			 EXITS);
 }
 

@@ -342,8 +342,8 @@ static void report_program(struct check *c, const struct kern_program *program)
 			"not attached to %s: stops do not show when the init was reaped",
 			program->tracepoint);
 	else
-		report(c, INFO, program->name,
-		       "not used: this kernel gets the other program for %s", program->tracepoint);
+		report(c, INFO, program->name, "not used: this kernel does not need it for %s",
+		       program->tracepoint);
 }
 
 static void report_programs(struct check *c, struct kern *kern)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the daemon costs, and keeping it within the budget: its own CPU time, and what the BPF
- * programs measure of theirs (bpf/hook.bpf.h). core/load/budget decides, and what it decides is
+ * programs measure of theirs (bpf/cost.bpf.h). core/load/budget decides, and what it decides is
  * carried out and logged here.
  */
 #ifndef APP_DAEMON_COSTS_H

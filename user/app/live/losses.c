@@ -19,7 +19,8 @@ struct losses {
 	struct obs_lost totals; /* as fed last */
 	struct lost_of *of;	/* each cgroup with losses, as fed last, sorted by id */
 	size_t n_of;
-	bool sweep_due; /* records were lost, and some of their cgroups were not read since */
+	uint64_t missed; /* at the reading before */
+	bool sweep_due;	 /* records were lost, and some of their cgroups were not read since */
 };
 
 struct sweep {
@@ -156,6 +157,20 @@ static uint64_t sum_suppressed(const struct obs_lost *lost)
 	return sum;
 }
 
+/* What a second program has yet to do is missed for a moment only. */
+static uint64_t count_missed(struct losses *l, bool final)
+{
+	uint64_t now = kern_recursion_misses(l->kern), most = l->totals.recursion_misses,
+		 sure = now;
+	struct kern_flavours flavours;
+
+	kern_get_flavours(l->kern, &flavours);
+	if (flavours.again && !final && l->missed < now)
+		sure = l->missed;
+	l->missed = now;
+	return sure > most ? sure : most;
+}
+
 void losses_feed(struct losses *l, bool final)
 {
 	bool more_lost, more_suppressed;
@@ -164,7 +179,7 @@ void losses_feed(struct losses *l, bool final)
 	feed_begin(&obs, OBS_LOST);
 	if (kern_read_stats(l->kern, obs.lost.totals) < 0)
 		return;
-	obs.lost.recursion_misses = kern_recursion_misses(l->kern);
+	obs.lost.recursion_misses = count_missed(l, final);
 	more_lost = sum_lost(&obs.lost) != sum_lost(&l->totals);
 	more_suppressed = sum_suppressed(&obs.lost) != sum_suppressed(&l->totals);
 	l->sweep_due |= more_lost;

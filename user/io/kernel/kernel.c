@@ -44,9 +44,11 @@ enum flavour {
 	OOM_TASK,
 	OOM_PID,
 	REAP,
+	AGAIN,
 };
 
-/* Each is at a tracepoint, but for on_reap, which is at a function. */
+/* In the order in which they are attached, and so run. Each is at a tracepoint, but for on_reap,
+ * which is at a function. */
 static const struct {
 	const char *name, *tracepoint;
 	enum flavour flavour;
@@ -55,7 +57,9 @@ static const struct {
 	{"on_signal", "signal_generate", EVERY, GRACED_HOOK_SIGNAL},
 	{"on_exit_dead", "sched_process_exit", GROUP_DEAD, GRACED_HOOK_EXIT},
 	{"on_exit_live", "sched_process_exit", NO_GROUP_DEAD, GRACED_HOOK_EXIT},
+	{"on_exit_again", "sched_process_exit", AGAIN, GRACED_HOOK_EXIT_AGAIN},
 	{"on_exec", "sched_process_exec", EVERY, GRACED_HOOK_EXEC},
+	{"on_exec_again", "sched_process_exec", AGAIN, GRACED_HOOK_EXEC_AGAIN},
 	{"on_oom_task", "mark_victim", OOM_TASK, GRACED_HOOK_OOM},
 	{"on_oom_pid", "mark_victim", OOM_PID, GRACED_HOOK_OOM},
 	{"on_deliver", "signal_deliver", EVERY, GRACED_HOOK_DELIVER},
@@ -151,6 +155,7 @@ static int probe(struct kern *kern, const struct btf *btf, const struct kern_opt
 		!options->no_group_dead && types_arg_is_bool(btf, "sched_process_exit", 1);
 	kern->flavours.oom_task = types_arg_is_struct(btf, "mark_victim", 0, "task_struct");
 	kern->flavours.reap = probe_function(btf, "release_task");
+	kern->flavours.again = kern->flavours.group_dead && types_preempt_tracepoints(btf);
 	for (unsigned int i = 0; r >= 0 && i < KERN_PROGRAMS; i++) {
 		if (programs[i].flavour == REAP ||
 		    types_find_tracepoint(btf, programs[i].tracepoint) >= 0)
@@ -177,6 +182,8 @@ static bool is_wanted(const struct kern_flavours *f, enum flavour flavour)
 		return !f->oom_task;
 	case REAP:
 		return f->reap;
+	case AGAIN:
+		return f->again;
 	case EVERY:
 		break;
 	}
@@ -215,6 +222,7 @@ static int configure(struct kern *kern, const struct kern_options *options, cons
 	skel->rodata->cfg_page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	skel->rodata->cfg_services = options->services;
 	skel->rodata->cfg_all = options->all;
+	skel->rodata->cfg_again = kern->flavours.again && !only;
 	skel->rodata->cfg_delegated = options->roots && *options->roots;
 	skel->rodata->cfg_part = cgtrust_part_else(options->roots);
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
@@ -757,11 +765,16 @@ int kern_read_stats(const struct kern *kern, struct graced_stat *ret)
 	return 0;
 }
 
+/* What on_reap() misses is looked for (core/engine/wait), and what a second program misses has
+ * nearly always been done by the first. */
 uint64_t kern_recursion_misses(const struct kern *kern)
 {
-	uint64_t misses = 0;
+	uint64_t misses = 0, again = 0;
 
 	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
-		misses += misses_of(kern, i);
-	return misses;
+		if (programs[i].flavour != REAP && programs[i].flavour != AGAIN)
+			misses += misses_of(kern, i);
+	for (int i = 0; i < GRACED_AGAIN_COUNT; i++)
+		again += kern->bss->again_runs[i];
+	return misses > again ? misses - again : 0;
 }

@@ -38,7 +38,8 @@ struct kern_why {
 struct kern_flavours {
 	bool group_dead; /* the exit tracepoint says which thread is the last */
 	bool oom_task;	 /* mark_victim hands over a task rather than a pid */
-	bool reap; /* it is seen when an init is waited for; attaching may find that it is not */
+	bool again; /* tracepoints leave preemption on: exits and execs have a second program */
+	bool reap;  /* it is seen when an init is waited for; attaching may find that it is not */
 };
 
 struct kern_program {
@@ -47,7 +48,7 @@ struct kern_program {
 	bool wanted;		/* the flavour this kernel gets */
 	bool attached;
 	bool optional; /* a kernel that cannot attach it is traced without */
-	/* Estimated: the programs time themselves in some of the kernel's ticks (bpf/hook.bpf.h). */
+	/* Estimated: the programs time themselves in some of the kernel's ticks (bpf/cost.bpf.h). */
 	uint64_t run_ns, runs;
 };
 

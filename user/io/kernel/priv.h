@@ -7,7 +7,7 @@
 
 #include "io/kernel/kernel.h"
 
-#define KERN_PROGRAMS 12
+#define KERN_PROGRAMS 14
 
 struct graced_bpf;
 struct graced_bpf__bss;

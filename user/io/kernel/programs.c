@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "graced/event.h"
 #include "io/files/fd.h"
 
 #define MAX_PROGRAMS 24
@@ -55,7 +54,6 @@ struct taken {
 
 struct programs {
 	const struct btf *kernel;
-	int preempt_off, preempt_on; /* kfuncs, by type; 0: they are not called */
 	struct taken taken[MAX_PROGRAMS];
 	size_t count;
 	atomic_size_t next; /* the first that no thread loads yet */
@@ -63,14 +61,6 @@ struct programs {
 
 /* libbpf has one list of handlers for the process, and nothing takes the last one out of 1.1's. */
 static struct programs *taking;
-
-/* kernel/bpf/helpers.c; 0: this kernel has none. */
-static int kfunc(const struct btf *kernel, const char *name)
-{
-	int id = types_find_function(kernel, name);
-
-	return id < 0 ? 0 : id;
-}
 
 static void *copy(const void *data, size_t size)
 {
@@ -175,8 +165,6 @@ int programs_new(const struct btf *kernel, struct programs **ret)
 	if (!taking)
 		return -ENOMEM;
 	taking->kernel = kernel;
-	taking->preempt_off = kfunc(kernel, "bpf_preempt_disable");
-	taking->preempt_on = kfunc(kernel, "bpf_preempt_enable");
 	*ret = taking;
 	return 0;
 }
@@ -195,47 +183,10 @@ struct programs *programs_free(struct programs *p)
 	return NULL;
 }
 
-/* What is not called becomes r0 = 0. */
-static struct bpf_insn call_of(int id)
+static int load_one(const struct taken *t, struct bpf_prog_load_opts *opts)
 {
-	if (!id)
-		return (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K};
-	return (struct bpf_insn){
-		.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = id};
-}
-
-static bool is_call(const struct bpf_insn *insn, int number)
-{
-	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg && insn->imm == number;
-}
-
-static int load_with(const struct taken *t, struct bpf_prog_load_opts *opts, int preempt_off,
-		     int preempt_on)
-{
-	_cleanup_(cleanup_free) struct bpf_insn *insns =
-		copy(t->insns, t->n_insns * sizeof(*insns));
-
-	if (!insns)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->n_insns; i++) {
-		if (is_call(insns + i, GRACED_CALL_PREEMPT_OFF))
-			insns[i] = call_of(preempt_off);
-		else if (is_call(insns + i, GRACED_CALL_PREEMPT_ON))
-			insns[i] = call_of(preempt_on);
-	}
-	return bpf_prog_load(t->type, bpf_program__name(t->program), LICENSE, insns, t->n_insns,
+	return bpf_prog_load(t->type, bpf_program__name(t->program), LICENSE, t->insns, t->n_insns,
 			     opts);
-}
-
-/* Kfuncs need a JIT, and with preemption off a program that calls global functions is refused
- * before Linux 6.15: then it runs without them. */
-static int load_one(const struct programs *p, struct taken *t)
-{
-	int fd = -1;
-
-	if (p->preempt_off && p->preempt_on)
-		fd = load_with(t, &t->opts, p->preempt_off, p->preempt_on);
-	return fd < 0 ? load_with(t, &t->opts, 0, 0) : fd;
 }
 
 static void *work(void *userdata)
@@ -244,7 +195,7 @@ static void *work(void *userdata)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&p->next, 1)) < p->count) {
-		int r = load_one(p, p->taken + i);
+		int r = load_one(p->taken + i, &p->taken[i].opts);
 
 		p->taken[i].fd = r < 0 ? -1 : r;
 		p->taken[i].error = r < 0 ? r : 0;
@@ -294,7 +245,7 @@ static void explain(const struct taken *t, void (*debug)(const char *format, va_
 	opts.log_buf = log;
 	opts.log_size = LOG_BYTES;
 	opts.log_level = 1;
-	fd = load_with(t, &opts, 0, 0);
+	fd = load_one(t, &opts);
 	if (fd >= 0)
 		close(fd);
 	say(debug, "the kernel refuses the program %s: %s\n%s", bpf_program__name(t->program),
@@ -440,6 +391,11 @@ bool types_arg_is_bool(const struct btf *kernel, const char *tracepoint, int arg
 	const struct btf_type *t = argument(kernel, tracepoint, arg);
 
 	return t && btf_is_int(t) && btf_int_encoding(t) & BTF_INT_BOOL;
+}
+
+bool types_preempt_tracepoints(const struct btf *kernel)
+{
+	return btf__find_by_name_kind(kernel, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) >= 0;
 }
 
 int types_enum_value(const struct btf *kernel, const char *enum_name, const char *member, int *ret)

@@ -53,6 +53,12 @@ bool types_arg_is_struct(const struct btf *kernel, const char *tracepoint, int a
 			 const char *name);
 bool types_arg_is_bool(const struct btf *kernel, const char *tracepoint, int arg);
 
+/*
+ * Whether tracepoints leave preemption on, as from Linux 7.0 on: SRCU protects them. Up to 6.12 it
+ * did for some, and these kernels' sched_process_exit has no group_dead.
+ */
+bool types_preempt_tracepoints(const struct btf *kernel);
+
 /* The types' ids by which a program is loaded for a tracepoint or a function; -ENOENT. */
 int types_find_tracepoint(const struct btf *kernel, const char *name);
 int types_find_function(const struct btf *kernel, const char *name);

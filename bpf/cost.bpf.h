@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The first and the last thing that a program does: it turns preemption off, and measures its cost.
- *
- * Preemption: a program does not run on a CPU where another task is in it already, and that event
- * is lost (recursion_misses). Before Linux 7.0 tracepoints turn preemption off for their programs;
- * since then a task that is preempted within a program keeps others from it until it runs again. So
- * the program turns it off by itself. Its first instructions remain: see docs/limits.md.
- *
- * Cost: the kernel's own statistics (BPF_ENABLE_STATS) would have every BPF program of the host pay
- * for it, and patch the code of all CPUs each time they are switched. So the programs read the
- * clock, and only in one tick of the kernel's timer out of GRACED_COST_SHARE: in all others this
- * costs a few nanoseconds.
+ * What the programs cost, measured by themselves. The kernel's own statistics (BPF_ENABLE_STATS)
+ * would have every BPF program of the host pay for it, and patch the code of all CPUs each time
+ * they are switched. So the programs read the clock, and only in one tick of the kernel's timer out
+ * of GRACED_COST_SHARE: in all others this costs a few nanoseconds.
  */
-#ifndef GRACED_HOOK_BPF_H
-#define GRACED_HOOK_BPF_H
+#ifndef GRACED_COST_BPF_H
+#define GRACED_COST_BPF_H
 
 #include "graced.bpf.h"
-
-/* Calls that no kernel has: what loads the programs puts bpf_preempt_disable() and
- * bpf_preempt_enable() there, or nothing. As kfuncs they would have libbpf read the kernel's BTF. */
-static void (*const preempt_off)(void) = (void *)GRACED_CALL_PREEMPT_OFF;
-static void (*const preempt_on)(void) = (void *)GRACED_CALL_PREEMPT_ON;
 
 GRACED_SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -74,18 +62,6 @@ static __always_inline void cost_end(__u32 hook)
 	c->runs++;
 	if (took_ns > c->clock_ns)
 		c->run_ns += took_ns - c->clock_ns;
-}
-
-static __always_inline void hook_begin(__u32 hook)
-{
-	preempt_off();
-	cost_begin(hook);
-}
-
-static __always_inline void hook_end(__u32 hook)
-{
-	cost_end(hook);
-	preempt_on();
 }
 
 #endif
