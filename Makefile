@@ -265,7 +265,7 @@ $(BUILD)/tests/app/commands/test_wait: LDLIBS += $(call wrap,say_host_pids held_
 $(BUILD)/tests/app/daemon/test_stopper: LDLIBS += $(call wrap,monitor_event monitor_lookup monitor_feed \
 	monitor_hierarchy monitor_cgfs lookup_stop cgfs_signal feed_obs log_at)
 $(BUILD)/tests/app/live/test_losses: LDLIBS += $(call wrap,feed_obs ring_drain scan_populated \
-	kern_read_stats kern_recursion_misses kern_watch_each kern_watch_get kern_watch_delete)
+	kern_read_stats kern_recursion_misses kern_get_flavours kern_watch_each kern_watch_get kern_watch_delete)
 $(BUILD)/tests/app/live/test_search: LDLIBS += $(call wrap,ring_drain kern_init_get kern_init_add \
 	kern_watch_add kern_watch_get cgfs_members_step cgfs_pids)
 

@@ -165,6 +165,7 @@ static void fill(struct line *w, struct record *r, const char *boot, struct boot
 	} else if (strcmp(w->word[0], "lost") == 0) {
 		r->type = RECORD_LOST;
 		r->lost.recursion_misses = seconds(w, "n") / NS_PER_S;
+		r->lost.totals[GRACED_STAT_TOO_DEEP].lost = seconds(w, "deep") / NS_PER_S;
 	} else if (strcmp(w->word[0], "dropped") == 0) {
 		r->type = RECORD_DROPPED;
 		r->dropped = (struct record_dropped){seconds(w, "n") / NS_PER_S,
@@ -228,7 +229,8 @@ static void put_partial(struct buf *out, const struct account_partial *p)
 		const char *name;
 		uint64_t n;
 	} all[] = {
-		{"lost", p->lost},
+		{"lost", p->lost.events},
+		{"unwatched", p->lost.cgroups},
 		{"dropped", p->dropped},
 		{"somewhere", p->lost_somewhere},
 		{"gaps", p->gaps},
@@ -474,6 +476,7 @@ static void evidence(void **state)
 		{{X, "stop id=2 c=y exit=20", "lost at=5 n=3", "attached at=14", "lost at=30 n=1"},
 		 "n/b lost=1 restarts=1 [ x:?-12-?] [ y:?-20-?]"},
 		{{X, "lost at=5 n=3", "lost at=30 n=3"}, "n/b [ x:?-12-?]"},
+		{{X, "lost at=5 n=3", "lost at=30 n=3 deep=2"}, "n/b unwatched=2 [ x:?-12-?]"},
 		/* Which boot they are of shows only where there is one. */
 		{{X, "lost boot=none at=30 n=3"}, "n/b lost=3 [ x:?-12-?]"},
 		{{X, "lost boot=none at=30 n=3", "stop id=2 boot=c c=y exit=5 wall=86400"},

@@ -164,7 +164,7 @@ static void test_missing(void **state)
 	assert_verdict(&s.story, "1 container stopped, and it stopped well; 1 pod has no record of "
 				 "a stop.");
 	s.story.n_pods = 3;
-	s.story.partial.lost = 1;
+	s.story.partial.lost.events = 1;
 	assert_verdict(&s.story, "1 container stopped, and it stopped well; 2 pods have no record "
 				 "of a stop; some records are missing.");
 }

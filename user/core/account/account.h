@@ -73,6 +73,11 @@ struct account_boot_end {
 	struct account_alive_list pods, containers;
 };
 
+/* What the kernel half lost, and which cgroups it does not watch because of a limit. */
+struct account_lost {
+	uint64_t events, cgroups;
+};
+
 struct account_record {
 	enum record_type type;
 	const char *id;	  /* NULL: such records have none */
@@ -86,7 +91,7 @@ struct account_record {
 		uint64_t empty_ns; /* of the stop of that id */
 		const struct record_pod_state *pod;
 		const struct record_shutdown *step;
-		uint64_t lost; /* records, since its process attached */
+		struct account_lost lost; /* since its process attached */
 		struct account_dropped dropped;
 		struct account_boot_end
 			end; /* of the record's own boot, an earlier one than its writer's */
@@ -134,7 +139,7 @@ struct account_pod {
 
 /* Why a story is not whole. */
 struct account_partial {
-	uint64_t lost;	     /* records that the kernel half lost between begin and end */
+	struct account_lost lost; /* between begin and end */
 	bool lost_somewhere; /* ... in one of several boots: those records do not name theirs */
 	size_t gaps;	     /* stops whose own record has gaps */
 	size_t unrecorded;   /* containers of the shutdown without a record of their stop */

@@ -705,23 +705,29 @@ static int lay_out(struct chapter *c)
 }
 
 /* Each process counts from its own beginning: a smaller total is another one's. */
-static uint64_t count_lost(struct account_record *const *records, size_t n,
-			   const struct account_story *story)
+static uint64_t more_than(uint64_t now, uint64_t last)
 {
-	uint64_t last = 0, lost = 0;
+	return now >= last ? now - last : now;
+}
+
+static void count_lost(struct account_record *const *records, size_t n,
+		       const struct account_story *story, struct account_lost *lost)
+{
+	struct account_lost last = {};
 
 	for (size_t i = 0; i < n; i++) {
 		const struct account_record *r = records[i];
 
 		if (r->type != RECORD_LOST)
 			continue;
-		if (r->at_ns > story->begin_ns)
-			lost += r->lost >= last ? r->lost - last : r->lost;
+		if (r->at_ns > story->begin_ns) {
+			lost->events += more_than(r->lost.events, last.events);
+			lost->cgroups += more_than(r->lost.cgroups, last.cgroups);
+		}
 		last = r->lost;
 		if (r->at_ns >= story->end_ns)
 			break;
 	}
-	return lost;
 }
 
 /* Whether records may be missing in the story: what it ends with may be among them. */
@@ -747,11 +753,12 @@ static void judge(const struct chapter *c, const struct account_log *log,
 	partial->cut = log->cut;
 	partial->unreadable = log->unreadable;
 	partial->newer = log->newer;
-	partial->lost = count_lost(c->from->records, c->from->n, story);
+	count_lost(c->from->records, c->from->n, story, &partial->lost);
 	if (c->from->only_boot)
-		partial->lost += count_lost(c->from->floating, c->from->n_floating, story);
+		count_lost(c->from->floating, c->from->n_floating, story, &partial->lost);
 	for (size_t i = 0; i < c->from->n_floating; i++)
-		partial->lost_somewhere |= !c->from->only_boot && c->from->floating[i]->lost &&
+		partial->lost_somewhere |= !c->from->only_boot &&
+					   c->from->floating[i]->lost.events &&
 					   c->from->floating[i]->type == RECORD_LOST;
 	for (size_t i = 0; i < c->from->n + c->from->n_floating; i++) {
 		const struct account_record *r =

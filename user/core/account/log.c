@@ -44,14 +44,9 @@ static void drop_contradictions(struct record_stop *stop)
 		stop->deliver_ns = 0;
 }
 
-static uint64_t sum_lost(const struct record_lost *from)
+static uint64_t at_most(uint64_t n)
 {
-	uint64_t sum = from->recursion_misses < LOST_MAX ? from->recursion_misses : LOST_MAX;
-
-	for (size_t i = 0; i < GRACED_STAT_COUNT; i++)
-		sum = from->totals[i].lost >= LOST_MAX - sum ? LOST_MAX
-							     : sum + from->totals[i].lost;
-	return sum;
+	return n < LOST_MAX ? n : LOST_MAX;
 }
 
 static void take_dropped(const struct record *record, struct account_dropped *ret)
@@ -64,7 +59,7 @@ static void take_dropped(const struct record *record, struct account_dropped *re
 	if (since > until || !since)
 		since = until;
 	/* A distance of two times of one clock holds for the other, too. */
-	ret->records = record->dropped.records < LOST_MAX ? record->dropped.records : LOST_MAX;
+	ret->records = at_most(record->dropped.records);
 	ret->since_ns = (int64_t)((uint64_t)record->wall_ns - (at - since));
 	ret->until_ns = (int64_t)((uint64_t)record->wall_ns - (at - until));
 }
@@ -197,7 +192,10 @@ static int take_members(struct arena *arena, struct record *record, struct accou
 		ret->empty_ns = record->empty.empty_ns;
 		return ret->id ? 0 : -EBADMSG;
 	case RECORD_LOST:
-		ret->lost = sum_lost(&record->lost);
+		ret->lost = (struct account_lost){
+			.events = at_most(record_events_lost(&record->lost)),
+			.cgroups = at_most(record_cgroups_unwatched(&record->lost)),
+		};
 		break;
 	case RECORD_DROPPED:
 		take_dropped(record, &ret->dropped);

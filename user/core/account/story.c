@@ -185,9 +185,10 @@ bool account_is_partial(const struct account_story *story)
 {
 	const struct account_partial *p = &story->partial;
 
-	return p->lost || p->lost_somewhere || p->gaps || p->unrecorded || p->begin_unseen ||
-	       p->end_unseen || p->restarts || p->ended || p->cut || p->unreadable || p->dropped ||
-	       p->newer || (story->end && story->end->end != BOOT_END_CLEAN);
+	return p->lost.events || p->lost.cgroups || p->lost_somewhere || p->gaps || p->unrecorded ||
+	       p->begin_unseen || p->end_unseen || p->restarts || p->ended || p->cut ||
+	       p->unreadable || p->dropped || p->newer ||
+	       (story->end && story->end->end != BOOT_END_CLEAN);
 }
 
 uint64_t account_lock_end(const struct account_story *story)

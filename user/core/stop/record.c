@@ -158,3 +158,21 @@ unsigned int record_badness(const struct record_stop *stop)
 	return stop->outcome < OUTCOME_COUNT && of[stop->outcome] ? of[stop->outcome]
 								  : stop->cut > 0;
 }
+
+static uint64_t sum_lost(const struct record_lost *lost, size_t from, size_t end, uint64_t sum)
+{
+	for (size_t i = from; i < end; i++)
+		if (__builtin_add_overflow(sum, lost->totals[i].lost, &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+uint64_t record_events_lost(const struct record_lost *lost)
+{
+	return sum_lost(lost, 0, GRACED_EV_COUNT, lost->recursion_misses);
+}
+
+uint64_t record_cgroups_unwatched(const struct record_lost *lost)
+{
+	return sum_lost(lost, GRACED_STAT_WATCH_FULL, GRACED_STAT_COUNT, 0);
+}

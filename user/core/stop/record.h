@@ -354,6 +354,10 @@ struct record_lost {
 	uint64_t recursion_misses;
 };
 
+/* Events of all types that were lost, and cgroups that are not watched because of a limit. */
+uint64_t record_events_lost(const struct record_lost *lost);
+uint64_t record_cgroups_unwatched(const struct record_lost *lost);
+
 /* Records that were not written here, by what could not take them: a file, a reader, the journal. */
 struct record_dropped {
 	uint64_t records;

@@ -321,15 +321,6 @@ static void take_stopping(struct top_list *list, const struct record_stop *stop)
 
 /* --- records ----------------------------------------------------------------------------------- */
 
-static uint64_t sum_lost(const struct record_lost *lost)
-{
-	uint64_t sum = lost->recursion_misses;
-
-	for (int i = 0; i < GRACED_EV_COUNT; i++)
-		sum += lost->totals[i].lost;
-	return sum;
-}
-
 /* For sure; a guess has its row. */
 static bool is_sandbox(const struct record *record)
 {
@@ -351,7 +342,7 @@ void top_record(struct top *top, const struct record *record)
 	else if (record->type == RECORD_SIGNAL)
 		take_signal(d, record);
 	else if (record->type == RECORD_LOST)
-		d->lost = sum_lost(&record->lost);
+		d->lost = record_events_lost(&record->lost);
 }
 
 void top_set_moment(struct top *top, uint64_t now_ns, int64_t wall_offset_ns, uint64_t missed)

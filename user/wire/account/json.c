@@ -238,7 +238,8 @@ static void add_evidence(struct buf *out, const struct account_story *story)
 		jsonw_null(out, "boot_end_clean");
 	jsonw_time(out, "graced_stopped_boot_ns", p->ended ? story->ended_ns : 0);
 	jsonw_u64(out, "graced_restarts", p->restarts);
-	jsonw_u64_if(out, "events_lost", !p->lost_somewhere, p->lost);
+	jsonw_u64_if(out, "events_lost", !p->lost_somewhere, p->lost.events);
+	jsonw_u64_if(out, "cgroups_unwatched", !p->lost_somewhere, p->lost.cgroups);
 	jsonw_u64(out, "stops_with_gaps", p->gaps);
 	jsonw_u64(out, "stops_without_record", p->unrecorded);
 	jsonw_u64(out, "records_left_out", p->cut);

@@ -254,11 +254,8 @@ static void add_attached(struct buf *out, const struct record *record)
 
 static void add_lost(struct buf *out, const struct record *record)
 {
-	const struct graced_stat *totals = record->lost.totals;
-	uint64_t lost = record->lost.recursion_misses;
+	uint64_t lost = record_events_lost(&record->lost);
 
-	for (unsigned int type = 0; type < GRACED_STAT_COUNT; type++)
-		lost += totals[type].lost;
 	add_head(out, record, ID_LOST, "lost", lost ? JOURNAL_WARNING : JOURNAL_INFO);
 	buf_printf(out, "MESSAGE=events lost since graced attached: %llu\n",
 		   (unsigned long long)lost);
