@@ -419,7 +419,7 @@ static void set_quiet_trigger(struct epod *p)
 	else if (p->was_listed && !p->listed)
 		set_later_trigger(p, POD_REMOVED, p->truth.gone_ns);
 	else if (is_terminal(p))
-		set_later_trigger(p, POD_PHASE, p->truth.list_ns);
+		set_later_trigger(p, POD_PHASE, p->list_ns);
 }
 
 static bool left_since_end(const struct epod *p)
@@ -435,7 +435,7 @@ static bool may_start(const struct pods *pods, const struct epod *p)
 	const struct cgnode *node;
 	bool stands = false;
 
-	if (p->over || p->removed_ns || is_terminal(p) || left_since_end(p))
+	if (p->cgroups_over || p->removed_ns || is_terminal(p) || left_since_end(p))
 		return false;
 	if (!pod)
 		return p->listed;
@@ -455,7 +455,7 @@ static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_even
 		*ret = PODLIFE_STOPPED;
 		if (p->reborn)
 			return true;
-		if (!p->over && (!pods_is_empty(pods, p) || may_start(pods, p)))
+		if (!p->cgroups_over && (!pods_is_empty(pods, p) || may_start(pods, p)))
 			return false;
 		if (left_since_end(p))
 			set_later_trigger(p, p->empty_why, p->empty_ns);
@@ -466,7 +466,7 @@ static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_even
 		*ret = PODLIFE_REMOVED;
 		if (p->reborn)
 			return true;
-		if (!p->over && !pods_is_removed(pods, p))
+		if (!p->cgroups_over && !pods_is_removed(pods, p))
 			return false;
 		set_later_trigger(p, POD_CGROUP_REMOVED, p->removed_ns);
 		return true;

@@ -20,29 +20,23 @@
 
 #define EPOD_GIVEN_UNKNOWN 1
 
-struct epod_truth {
-	struct deadline due; /* something may have held for long enough */
-	uint64_t list_ns;    /* when the newest answer about it was asked for */
-	SHARED(pod_truth, saved);
-};
-
 /*
  * A pod that is followed, from when it is first seen until it is forgotten: what the kubelet wants
  * of it and what the kernel says of it. Times are CLOCK_BOOTTIME, 0 for what was not seen.
  */
 struct epod {
 	TAILQ_ENTRY(epod) all, ready;
-	struct pod *pod;		/* NULL: it is followed no longer */
-	SHARED(pod_followed, followed); /* what a checkpoint has of it */
-	bool unconfirmed;		/* listed before the restart, and not since */
-	bool kept;			/* ... followed by it, and not looked at since */
-	bool changed;			/* since it was kept last */
+	struct pod *pod;	 /* NULL: it is followed no longer */
+	SHARED(kept_pod, saved); /* what a checkpoint has of it */
+	bool unconfirmed;	 /* listed before the restart, and not since */
+	bool kept;		 /* ... followed by it, and not looked at since */
+	bool changed;		 /* since it was kept last */
 	bool is_ready;
 	uint8_t name_lapse, spec_lapse; /* enum names_lapse, while it has cgroups */
-	bool reborn; /* its cgroups live again: its record makes way to a new one */
-	bool over;   /* all its cgroups are; what is made under its uid is another's */
+	bool reborn;		     /* its cgroups live again: its record makes way to a new one */
 	struct deadline unexplained; /* it is over, and the kubelet may still say why */
-	struct epod_truth truth;
+	struct deadline doubt;	     /* something may have held for long enough */
+	uint64_t list_ns;	     /* when the newest answer about it was asked for */
 };
 
 TAILQ_HEAD(epod_queue, epod);
