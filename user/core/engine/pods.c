@@ -219,7 +219,7 @@ static void report(struct pods *pods, struct epod *p, enum pod_stage state,
 	struct record_pod_state *r = &rec->pod_state;
 
 	output_id(pods->out, p->uid, pod_stage_name(state), at_ns, r->id);
-	pods_fill(pods, p, &r->pod);
+	r->pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static);
 	r->state = state;
 	r->previous = p->published;
 	r->trigger = trigger;

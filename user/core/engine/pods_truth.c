@@ -90,7 +90,7 @@ static void report_ready(struct pods *pods, struct epod *p)
 	struct record_pod_ready *r = &rec->pod_ready;
 
 	output_id(pods->out, p->uid, "ready", p->truth.stop_ns, r->id);
-	pods_fill(pods, p, &r->pod);
+	r->pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static);
 	r->stop_ns = p->truth.stop_ns;
 	r->last_ns = p->truth.ready_ns;
 	r->until_ns = p->truth.unready_ns;
@@ -228,7 +228,7 @@ static void report_state(struct pods *pods, const struct epod *p, enum discrepan
 	struct record_discrepancy *r = report_begin(pods, kind, source, since_ns);
 
 	output_id(pods->out, p->uid, discrepancy_name(kind), since_ns, r->id);
-	pods_fill(pods, p, &r->pod);
+	r->pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static);
 	r->reported.listed = p->listed;
 	if (p->listed) {
 		r->reported.phase = (enum meta_phase)p->reported.phase;
