@@ -41,12 +41,6 @@ struct epod {
 
 TAILQ_HEAD(epod_queue, epod);
 
-struct pods_stats {
-	uint64_t refused;			   /* not followed: no room */
-	uint64_t states[POD_STAGE_COUNT];	   /* pods that came to each */
-	uint64_t discrepancies[DISCREPANCY_COUNT]; /* reported */
-};
-
 /* The pods that are followed. */
 struct pods {
 	struct cgmap *map;
@@ -64,7 +58,9 @@ struct pods {
 	uint64_t restarted[2], orphaned;   /* [1]: static */
 	/* When the newest whole list was asked for, of each source that has some. */
 	uint64_t list_ns[META_SOURCE_COUNT];
-	struct pods_stats stats;
+	struct {
+		uint64_t refused, states[POD_STAGE_COUNT], discrepancies[DISCREPANCY_COUNT];
+	} stats; /* as in struct engine_stats */
 };
 
 void pods_init(struct pods *pods, struct cgmap *map, struct names *names, struct output *out);
