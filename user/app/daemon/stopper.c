@@ -331,18 +331,19 @@ void stopper_effect(struct stopper *s, const struct effect *effect)
 
 /* --- opening and closing ------------------------------------------------------------------------ */
 
-int stopper_new(struct monitor *m, const struct stopper_options *options, struct stopper **ret)
+int stopper_new(struct monitor *m, const char *const *units, bool runs_hooks,
+		const char *bus_address, struct stopper **ret)
 {
 	struct stopper *s = calloc(1, sizeof(*s));
-	const struct unitjobs_options jobs = {.bus_address = options->bus_address};
+	const struct unitjobs_options jobs = {.bus_address = bus_address};
 	const struct unitjobs_sink sink = {s, on_remembered, on_units_stopped, on_start_failed};
 	int r;
 
 	if (!s)
 		return -ENOMEM;
 	s->monitor = m;
-	s->units = options->units;
-	s->runs_hooks = options->runs_hooks;
+	s->units = units;
+	s->runs_hooks = runs_hooks;
 	r = unitjobs_new(monitor_event(m), &jobs, &sink, &s->jobs);
 	if (r < 0) {
 		free(s);
