@@ -471,24 +471,23 @@ static int print_drain(const struct options *options, const struct drain *drain)
 static int plans_drain(const struct options *options, const struct source *source,
 		       const struct nodepods *pods)
 {
-	_cleanup_(cleanup_free) struct shutview_pod *views = calloc(pods->n + 1, sizeof(*views));
-	_cleanup_(cleanup_free) struct drain_pod *list = calloc(pods->n + 1, sizeof(*list));
+	_cleanup_(cleanup_free) struct shutview_pod *list = calloc(pods->n + 1, sizeof(*list));
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan groups, plan;
 	struct drain drain;
-	int r = views && list ? read_groups(source, &arena, &groups) : -ENOMEM;
+	int r = list ? read_groups(source, &arena, &groups) : -ENOMEM;
 
 	if (r == 0)
 		r = drain_plan_of(&groups, options->deadline_ns, &arena, &plan);
 	if (r != 0)
 		return r;
 	for (size_t i = 0; i < pods->n; i++)
-		views[i] = shutview_pod_of(&plan, pods->list[i]);
-	r = plans_listen(options, &plan, views, pods->n, &arena);
+		list[i] = shutview_pod_of(&plan, pods->list[i]);
+	r = plans_listen(options, &plan, list, pods->n, &arena);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < pods->n; i++)
-		list[i] = drain_pod_of(&views[i], options->deadline_ns);
+		list[i] = drain_pod_of(&list[i], options->deadline_ns);
 	drain_sort(list, pods->n);
 	r = drain_of(&plan, options->deadline_ns, list, pods->n, &arena, &drain);
 	drain.minor = options->kubernetes_minor;
