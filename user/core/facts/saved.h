@@ -139,7 +139,7 @@ struct kept_signal {
 	uint64_t exec_ns;  /* of the request: as struct stop has it */
 	uint32_t n_others; /* of a request beside the one that counts: how many there were */
 	uint32_t hearing;  /* STOP_SHELL, or 0 */
-	/* The candidate's, as in struct stop_candidate. */
+	/* The candidate's, as in struct stop_aside. */
 	uint64_t numbers, suppressed;
 	uint64_t mind_start_ns; /* of the sender's mind */
 	uint32_t mind_pid;	/* 0: it was not saved */
