@@ -16,6 +16,7 @@
 #include "app/query/pod_input.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "base/time.h"
 #include "core/kubelet/node_failure.h"
 #include "core/kubelet/pod.h"
@@ -117,21 +118,6 @@ static void nodepods_free(struct nodepods *pods)
 	*pods = (struct nodepods){};
 }
 
-static int make_room(struct nodepods *p)
-{
-	size_t room = p->room ? 2 * p->room : 64;
-	const struct podobj_pod **list;
-
-	if (p->n < p->room)
-		return 0;
-	list = reallocarray(p->list, room, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	p->list = list;
-	p->room = room;
-	return 0;
-}
-
 /* The pods of a cluster do not all lose their node at once. */
 static const char *why_not(const struct nodepods *p, const struct podobj_pod *pod)
 {
@@ -146,7 +132,6 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
 {
 	struct nodepods *p = userdata;
 	struct podobj_pod *copy;
-	int r;
 
 	if (!p->refused)
 		p->refused = why_not(p, pod);
@@ -156,8 +141,8 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
 		p->left_out++;
 		return 0;
 	}
-	r = make_room(p);
-	copy = r < 0 ? NULL : arena_alloc(&p->arena, sizeof(*copy));
+	copy = ROOM_FOR_ONE(p->list, p->n, p->room, 64) ? arena_alloc(&p->arena, sizeof(*copy))
+							: NULL;
 	if (!copy)
 		return -ENOMEM;
 	*copy = *pod;

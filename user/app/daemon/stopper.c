@@ -19,6 +19,7 @@
 #include "app/log/log.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "base/signame.h"
 #include "base/time.h"
 #include "io/bus/units.h"
@@ -474,16 +475,9 @@ void killer_add(struct killer *k, uint64_t id)
 	for (size_t i = 0; i < k->n; i++)
 		if (k->jobs[i].id == id)
 			return;
-	if (k->n == k->room) {
-		size_t room = k->room ? 2 * k->room : 16;
-		struct job *jobs = reallocarray(k->jobs, room, sizeof(*jobs));
-
-		if (!jobs) {
-			log_failure(id, -ENOMEM);
-			return;
-		}
-		k->jobs = jobs;
-		k->room = room;
+	if (!ROOM_FOR_ONE(k->jobs, k->n, k->room, 16)) {
+		log_failure(id, -ENOMEM);
+		return;
 	}
 	k->jobs[k->n++] = (struct job){.id = id};
 	r = sd_event_source_set_enabled(k->slice, SD_EVENT_ONESHOT);
