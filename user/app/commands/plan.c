@@ -156,7 +156,7 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
  * which was said: the exit status. Those that were not wrong are there nonetheless. */
 static int nodepods_read(const char *path, struct nodepods *ret)
 {
-	const struct podinput input = {.verb = "plan", .path = path};
+	struct podinput input = {.verb = "plan", .path = path};
 	int status;
 
 	*ret = (struct nodepods){.arena.limit = MEMORY_MAX, .node = ""};
