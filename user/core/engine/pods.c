@@ -6,6 +6,7 @@
  * graced follows and never acts: what would start or stop containers is the kubelet's to do.
  */
 #include "base/time.h"
+#include "core/engine/engine.h"
 #include "core/engine/pods_priv.h"
 
 #include <errno.h>
@@ -593,25 +594,18 @@ static void count_containers(const struct pods *pods, const struct epod *p, stru
 
 static void view(const struct pods *pods, const struct epod *p, struct podview *ret)
 {
-	const struct podtab_pod *meta = pods_meta(p);
 	struct grace grace = {};
 
 	if (p->life.stage >= POD_STAGE_TERMINATING)
 		grace = grace_of_pod(p);
 	*ret = (struct podview){
-		.uid = p->uid,
-		.namespace_ = meta ? meta->namespace_ : NULL,
-		.name = meta ? meta->name : NULL,
-		.workload = meta ? meta->workload : NULL,
-		.workload_kind = meta ? meta->workload_kind : NULL,
-		.qos = p->qos,
+		.pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static),
 		.stage = p->life.stage,
 		.first_ns = p->first_ns,
 		.since_ns = p->since_ns,
 		.grace_ns = grace.ns,
 		.deadline_ns = deadline_of(p, &grace),
 		.desired = p->listed,
-		.is_static = p->is_static,
 		.deleting = p->reported.deleting,
 		.waiting = podlife_is_waiting(&p->life),
 		.ready_known = p->truth.ready != TRI_UNKNOWN,

@@ -16,7 +16,8 @@
 #include "core/engine/names.h"
 #include "core/facts/saved.h"
 #include "core/pods/life.h"
-#include "core/pods/view.h"
+
+struct podview;
 
 #define EPOD_GIVEN_UNKNOWN 1
 
