@@ -362,16 +362,9 @@ static uint32_t compare(const struct pods *pods, const struct podtab_exit *exit,
 			const struct discrepancy_reported *as)
 {
 	struct discrepancy_reported reported = *as;
-	const struct discrepancy_exit was = {
-		.status = exit->status,
-		.wall_ns = exit->wall_ns,
-		.oom_victim = exit->oom_victim,
-		.oom_beside = exit->oom_beside,
-		.oom_sure = exit->oom_sure,
-	};
 
 	reported.heard_ns = (int64_t)(pods->out->now_ns + (uint64_t)pods->out->host.wall_offset_ns);
-	return discrepancy_of_exit(&was, &reported);
+	return discrepancy_of_exit(&exit->as, &reported);
 }
 
 void pods_exit_reported(struct pods *pods, struct podtab_container *c, enum meta_source source,
