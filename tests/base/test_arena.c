@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about base/arena. */
+/* Claims about base/arena and base/room. */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "lib/claim.h"
 
 static void test_keeps(void **state)
@@ -92,6 +93,23 @@ static void test_overflow(void **state)
 	assert_non_null(arena_array(&arena, 0, 8));
 }
 
+static void test_room(void **state)
+{
+	volatile size_t many = SIZE_MAX / sizeof(uint64_t);
+	uint64_t *list = NULL, *before;
+	size_t n = 0, room = 0;
+
+	for (; n < 40; list[n] = n, n++) {
+		assert_true(ROOM_FOR_ONE(list, n, room, 16));
+		assert_int_equal(room, n < 16 ? 16 : n < 32 ? 32 : 64);
+	}
+	before = list;
+	room = many;
+	assert_true(!ROOM_FOR_ONE(list, many, room, 16) && list == before && room == many);
+	assert_int_equal(list[15], 15);
+	free(list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +118,8 @@ int main(void)
 		CLAIM("the limit holds, and is there again after all was freed", test_limit),
 		CLAIM("a text that was given lately is given again, and no other", test_shares),
 		CLAIM("sizes that overflow are refused", test_overflow),
+		CLAIM("a list grows by twice its room, and stays as it was where it cannot",
+		      test_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct received received = {};
 	struct podjson_sink sink = {&received, check_pod, check_container, NULL};
-	struct podjson_counts counts;
+	struct podjson_list counts;
 	struct podjson *walk;
 	size_t calls = 0;
 	int r;
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(++calls <= size + 2);
 	} while (r == 1);
 	assert(r == 0 || r == -EBADMSG || r == -ENOMEM);
-	podjson_get_counts(walk, &counts);
+	podjson_get_list(walk, &counts);
 	assert(counts.pods == received.pods);
 	podjson_free(walk);
 	return 0;

@@ -39,7 +39,7 @@ static int read_gates(const json_t *list, struct arena *arena, struct podobj_pod
 
 /* "old_condition" is the status of the same condition before, or null. */
 static int read_former(json_t *json, const char *type, struct podobj_condition *former,
-		       struct podcond_in *in)
+		       struct kubelet_in *in)
 {
 	if (!json || json_is_null(json))
 		return 0;
@@ -56,14 +56,14 @@ struct parts {
 };
 
 static int of_containers(json_t *input, const char *type,
-			 int (*make)(const struct podcond_in *, struct arena *,
+			 int (*make)(const struct kubelet_in *, struct arena *,
 				     struct podobj_condition *),
 			 json_t **ret_got)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podobj_condition former, got;
 	struct podobj_pod pod;
-	struct podcond_in in = {.pod = &pod, .rules = podphase_rules_of(36)};
+	struct kubelet_in in = {.pod = &pod, .rules = podphase_rules_of(36)};
 	struct parts p = {};
 	int r;
 
@@ -162,7 +162,7 @@ static int run_restarting_all(json_t *input, json_t **ret_got)
 	struct ctrstatus_record *records;
 	struct podobj_condition former, got;
 	struct podobj_pod pod;
-	struct podcond_in in = {.pod = &pod, .rules = podphase_rules_of(36)};
+	struct kubelet_in in = {.pod = &pod, .rules = podphase_rules_of(36)};
 	struct parts p = {};
 	int r;
 

@@ -213,7 +213,7 @@ static json_t *write_status(const struct podobj_pod_status *status)
 			 write_statuses(&status->containers));
 }
 
-static int compose(struct podstatus_in *in, struct ctrstatus_in *ctr, struct arena *arena,
+static int compose(struct kubelet_in *in, struct ctrstatus_in *ctr, struct arena *arena,
 		   json_t **ret_got)
 {
 	struct podobj_pod_status got;
@@ -239,7 +239,7 @@ static int run_generate(json_t *input, json_t **ret_got)
 	struct podcond_sandbox sandbox = {.has_ip = true};
 	struct podobj_pod pod;
 	struct podobj_pod_status cached;
-	struct podstatus_in in = {
+	struct kubelet_in in = {
 		.pod = &pod,
 		.rules = podphase_rules_of(36),
 		.cached = &cached,

@@ -42,13 +42,13 @@ static int read_gates(json_t *json, struct podphase_rules *rules)
 	return 0;
 }
 
-static const char *answer(struct podphase_in *in, struct podphase_rules rules)
+static const char *answer(struct kubelet_in *in, struct podphase_rules rules)
 {
 	in->rules = rules;
 	return meta_phase_name(podphase_of(in).phase);
 }
 
-static json_t *answers(struct podphase_in *in, struct podphase_rules today)
+static json_t *answers(struct kubelet_in *in, struct podphase_rules today)
 {
 	struct podphase_rules off = podphase_rules_of(36);
 
@@ -63,7 +63,7 @@ int vectors_run_phase(json_t *vector, json_t **ret_got)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podphase_rules today = podphase_rules_of(36);
 	struct podobj_pod pod;
-	struct podphase_in in = {.pod = &pod};
+	struct kubelet_in in = {.pod = &pod};
 	struct parts parts;
 	int r;
 

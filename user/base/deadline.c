@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/room.h"
+
 void deadline_queue_done(struct deadline_queue *q)
 {
 	free(q->heap);
@@ -56,33 +58,15 @@ static void take_out(struct deadline_queue *q, struct deadline *d)
 	sift_down(q, last->pos - 1);
 }
 
-static int make_room(struct deadline_queue *q)
-{
-	size_t room = q->room ? q->room * 2 : 64;
-	struct deadline **heap;
-
-	if (q->count < q->room)
-		return 0;
-	heap = reallocarray(q->heap, room, sizeof(*heap));
-	if (!heap)
-		return -ENOMEM;
-	q->heap = heap;
-	q->room = room;
-	return 0;
-}
-
 int deadline_set(struct deadline_queue *q, struct deadline *d, uint64_t at_ns)
 {
-	int r;
-
 	if (d->pos)
 		take_out(q, d);
 	d->at_ns = at_ns;
 	if (!at_ns)
 		return 0;
-	r = make_room(q);
-	if (r < 0)
-		return r;
+	if (!ROOM_FOR_ONE(q->heap, q->count, q->room, 64))
+		return -ENOMEM;
 	place(q, q->count++, d);
 	sift_up(q, q->count - 1);
 	return 0;

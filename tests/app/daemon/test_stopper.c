@@ -209,11 +209,9 @@ static int tear_down(void **state)
 
 static void open_stopper(const char *const *units)
 {
-	const struct stopper_options options = {
-		.units = units, .runs_hooks = !site.skips_hooks, .bus_address = site.address};
-
 	stopper_free(site.stopper);
-	assert_int_equal(stopper_new(NULL, &options, &site.stopper), 0);
+	assert_int_equal(stopper_new(NULL, units, !site.skips_hooks, site.address, &site.stopper),
+			 0);
 }
 
 static void until_fed(unsigned int n)

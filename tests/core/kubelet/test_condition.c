@@ -9,9 +9,9 @@
 #include "lib/claim.h"
 #include "lib/pods/podmake.h"
 
-static struct podcond_in input(const struct podmake *m, const char *phase)
+static struct kubelet_in input(const struct podmake *m, const char *phase)
 {
-	return (struct podcond_in){
+	return (struct kubelet_in){
 		.rules = podphase_rules_of(36),
 		.pod = &m->pod,
 		.inits = m->pod.status.inits,
@@ -26,7 +26,7 @@ static void test_nameless(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podmake m = {};
-	struct podcond_in in;
+	struct kubelet_in in;
 	struct podobj_condition got;
 
 	podmake_start(&m, META_RESTART_ALWAYS);
@@ -43,7 +43,7 @@ static void test_gates(void **state)
 	static const char *const gates[] = {"a", "b", "c"};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podmake m = {};
-	struct podcond_in in;
+	struct kubelet_in in;
 	struct podobj_condition got;
 
 	podmake_start(&m, META_RESTART_ALWAYS);
@@ -65,7 +65,7 @@ static void test_stays_initialized(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podmake m = {};
-	struct podcond_in in;
+	struct kubelet_in in;
 	struct podobj_condition got;
 
 	podmake_start(&m, META_RESTART_ALWAYS);
@@ -85,7 +85,7 @@ static void test_failed_by_version(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podmake m = {};
-	struct podcond_in in;
+	struct kubelet_in in;
 	struct podobj_condition got;
 
 	podmake_start(&m, META_RESTART_NEVER);
@@ -131,7 +131,7 @@ static void test_restart_ends(void **state)
 	static const struct ctrstatus_record records[] = {
 		{.name = "a", .state = CTRSTATUS_EXITED, .exit_code = 1, .reason = ""}};
 	struct podmake m = {};
-	struct podcond_in in;
+	struct kubelet_in in;
 
 	podmake_start(&m, META_RESTART_NEVER);
 	podmake_container(&m, "a");
@@ -148,7 +148,7 @@ static void test_memory(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {.limit = 16};
 	struct podmake m = {};
-	struct podcond_in in;
+	struct kubelet_in in;
 	struct podobj_condition got;
 
 	podmake_start(&m, META_RESTART_ALWAYS);

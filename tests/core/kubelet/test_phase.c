@@ -9,7 +9,7 @@
 
 static struct podphase ask(const struct podmake *make, unsigned int minor, bool killed)
 {
-	return podphase_of(&(struct podphase_in){
+	return podphase_of(&(struct kubelet_in){
 		.rules = podphase_rules_of(minor),
 		.pod = &make->pod,
 		.inits = make->pod.status.inits,

@@ -20,9 +20,9 @@ static const struct podobj_condition *find(const struct podobj_pod_status *statu
 	return found;
 }
 
-static struct podstatus_in input(const struct podmake *m)
+static struct kubelet_in input(const struct podmake *m)
 {
-	return (struct podstatus_in){
+	return (struct kubelet_in){
 		.rules = podphase_rules_of(36),
 		.pod = &m->pod,
 		.inits = m->pod.status.inits,
@@ -35,7 +35,7 @@ static void test_transition(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podmake m = {};
-	struct podstatus_in in;
+	struct kubelet_in in;
 	struct podobj_pod_status got;
 
 	podmake_start(&m, META_RESTART_ALWAYS);
@@ -58,7 +58,7 @@ static void test_foreign(void **state)
 	struct podobj_pod_status cached = {
 		.phase = "Running", .reason = "", .message = "", .conditions = {&disruption, 1}};
 	struct podmake m = {};
-	struct podstatus_in in;
+	struct kubelet_in in;
 	struct podobj_pod_status got;
 
 	podmake_start(&m, META_RESTART_ALWAYS);
@@ -80,7 +80,7 @@ static void test_no_way_back(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podobj_pod_status cached = {.phase = "Failed", .reason = "mine", .message = ""}, got;
 	struct podmake m = {};
-	struct podstatus_in in;
+	struct kubelet_in in;
 	struct podphase phase;
 
 	podmake_start(&m, META_RESTART_ALWAYS);
@@ -179,7 +179,7 @@ static void test_follows(void **state)
 static void test_memory(void **state)
 {
 	struct podmake m = {};
-	struct podstatus_in in;
+	struct kubelet_in in;
 	struct podobj_pod_status got = {.phase = "untouched"};
 
 	podmake_start(&m, META_RESTART_ALWAYS);

@@ -97,7 +97,7 @@ static bool holds(uint64_t *seed, size_t *ret_over)
 	static const unsigned int minors[] = {20, 26, 27, 29, 35, 36};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podmake api = {}, kubelet = {};
-	struct podstatus_in in = {.pod = &api.pod};
+	struct kubelet_in in = {.pod = &api.pod};
 	struct podobj_pod_status composed, ended, sent[3];
 	bool may_run = below(seed, 2), good;
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about core/metrics/native, held against long double arithmetic. */
+/* Claims about the native buckets of core/metrics/histogram, held against long double arithmetic. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "core/metrics/histogram.h"
-#include "core/metrics/native.h"
 #include "lib/claim.h"
 
 #define S HISTOGRAM_ONE

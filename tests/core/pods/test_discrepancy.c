@@ -2,8 +2,7 @@
 /* Claims about core/pods/discrepancy. */
 #include "core/pods/discrepancy.h"
 
-#include <string.h>
-
+#include "core/names/meta.h"
 #include "lib/claim.h"
 
 #define S	  1000000000LL
@@ -34,7 +33,7 @@ static void test_codes(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
-		const struct discrepancy_exit exit = {.status = want[i].status};
+		const struct exit_seen exit = {.status = want[i].status};
 		const struct discrepancy_reported reported = {.code = want[i].code, .reason = ""};
 
 		assert_int_equal(discrepancy_of_exit(&exit, &reported), want[i].want);
@@ -69,10 +68,10 @@ static void test_reasons(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
-		const struct discrepancy_exit exit = {.status = want[i].status,
-						      .oom_victim = want[i].victim,
-						      .oom_beside = want[i].beside,
-						      .oom_sure = want[i].sure};
+		const struct exit_seen exit = {.status = want[i].status,
+					       .oom_victim = want[i].victim,
+					       .oom_beside = want[i].beside,
+					       .oom_sure = want[i].sure};
 		const struct discrepancy_reported reported = {
 			.code = discrepancy_code_of(want[i].status), .reason = want[i].reason};
 
@@ -96,7 +95,7 @@ static void test_times(void **state)
 		{INT64_MAX, TIME},
 		{INT64_MIN, TIME},
 	};
-	const struct discrepancy_exit exit = {.wall_ns = WALL}, unknown = {};
+	const struct exit_seen exit = {.wall_ns = WALL}, unknown = {};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const struct discrepancy_reported reported = {.reason = "",
@@ -126,7 +125,7 @@ static void test_late(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
-		const struct discrepancy_exit exit = {.wall_ns = WALL};
+		const struct exit_seen exit = {.wall_ns = WALL};
 		const struct discrepancy_reported reported = {
 			.reason = "", .finished_ns = want[i].finished, .heard_ns = want[i].heard};
 

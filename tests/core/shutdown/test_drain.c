@@ -20,7 +20,7 @@ struct stage {
 	struct podmake made[PODS_MAX];
 	size_t n;
 	struct shutplan plan;
-	struct drain_pod pods[PODS_MAX];
+	struct shutview_pod pods[PODS_MAX];
 	struct drain drain;
 };
 
@@ -63,17 +63,17 @@ static void expect_order(const struct stage *s, const char *wanted)
 	char got[16 * PODS_MAX] = "";
 
 	for (size_t i = 0; i < s->n; i++) {
-		strcat(got, s->pods[i].view.pod->name);
+		strcat(got, s->pods[i].pod->name);
 		strcat(got, " ");
 	}
 	assert_string_equal(got, wanted);
 }
 
-static const struct drain_pod *find(const struct stage *s, const char *name)
+static const struct shutview_pod *find(const struct stage *s, const char *name)
 {
 	size_t i = 0;
 
-	while (strcmp(s->pods[i].view.pod->name, name) != 0)
+	while (strcmp(s->pods[i].pod->name, name) != 0)
 		i++;
 	return &s->pods[i];
 }
@@ -134,8 +134,8 @@ static void test_cut(void **state)
 	add(&s, "dns", 2000000000, INT64_MAX);
 	decide(&s, 120 * S);
 	assert_int_equal(s.drain.cut_short, 2);
-	assert_int_equal(find(&s, "long")->view.cut, SHUTVIEW_CUT_SHORT);
-	assert_int_equal(find(&s, "fits")->view.cut, SHUTVIEW_FITS);
+	assert_int_equal(find(&s, "long")->cut, SHUTVIEW_CUT_SHORT);
+	assert_int_equal(find(&s, "fits")->cut, SHUTVIEW_FITS);
 	assert_int_equal(s.drain.groups[2].need_ns, 120 * S);
 	assert_int_equal(s.drain.groups[2].by_ns, 0);
 	arena_free(&s.arena);
@@ -195,7 +195,7 @@ static void test_unknown(void **state)
 }
 
 /* Makes a pod whose containers run under these ids. */
-static struct drain_pod listened(struct stage *s, const char *second, uint64_t deadline_ns)
+static struct shutview_pod listened(struct stage *s, const char *second, uint64_t deadline_ns)
 {
 	static const struct shutview_look looks[] = {
 		{"d1", SHUTVIEW_DEAF}, {"d2", SHUTVIEW_DEAF}, {"h1", SHUTVIEW_HEARS}};
@@ -218,15 +218,15 @@ static struct drain_pod listened(struct stage *s, const char *second, uint64_t d
 static void test_deaf(void **state)
 {
 	struct stage s = {};
-	struct drain_pod pod = listened(&s, "containerd://d2", 30 * S);
+	struct shutview_pod pod = listened(&s, "containerd://d2", 30 * S);
 
 	assert_true(pod.need_known);
 	assert_int_equal(pod.need_ns, 0);
-	assert_int_equal(pod.view.cut, SHUTVIEW_FITS);
-	assert_int_equal(pod.view.wasted_ns, 30 * S);
+	assert_int_equal(pod.cut, SHUTVIEW_FITS);
+	assert_int_equal(pod.wasted_ns, 30 * S);
 	pod = listened(&s, "containerd://h1", 30 * S);
 	assert_int_equal(pod.need_ns, 60 * S);
-	assert_int_equal(pod.view.cut, SHUTVIEW_CUT_SHORT);
+	assert_int_equal(pod.cut, SHUTVIEW_CUT_SHORT);
 	pod = listened(&s, "containerd://not-looked-at", 30 * S);
 	assert_int_equal(pod.need_ns, 60 * S);
 	arena_free(&s.arena);
@@ -259,11 +259,11 @@ static void test_late_enough(void **state)
 			add(s, "p", rand() % 3 * 1000000000, 2 + rand() % 150);
 		decide(s, deadline_ns);
 		for (size_t i = 0; i < s->n; i++) {
-			const struct drain_pod *p = &s->pods[i];
-			uint64_t by_ns = s->drain.groups[p->view.group].by_ns;
+			const struct shutview_pod *p = &s->pods[i];
+			uint64_t by_ns = s->drain.groups[p->group].by_ns;
 			bool cut = by_ns + p->need_ns > deadline_ns;
 
-			if (cut != (p->view.cut == SHUTVIEW_CUT_SHORT) ||
+			if (cut != (p->cut == SHUTVIEW_CUT_SHORT) ||
 			    cut != (p->need_ns > deadline_ns) || by_ns < last_ns)
 				fail_msg("round %d: %llu s from %llu s of %llu s", round,
 					 (unsigned long long)(p->need_ns / S),

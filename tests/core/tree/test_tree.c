@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "core/tree/pairs.h"
 #include "core/tree/tree.h"
-#include "core/tree/words.h"
 #include "lib/claim.h"
 
 /* A process, and what it makes of every signal: h handler, w waiter, f signalfd, d default,

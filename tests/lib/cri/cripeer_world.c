@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "lib/claim.h"
 #include "lib/cri/crienc.h"
 #include "lib/cri/cripeer.h"
@@ -22,12 +23,7 @@ struct cripeer_container *cripeer_add(struct cripeer *peer, unsigned int number,
 {
 	struct cripeer_container *c;
 
-	if (peer->n == peer->room) {
-		peer->room = peer->room ? 2 * peer->room : 16;
-		peer->containers =
-			reallocarray(peer->containers, peer->room, sizeof(*peer->containers));
-		assert_non_null(peer->containers);
-	}
+	assert_true(ROOM_FOR_ONE(peer->containers, peer->n, peer->room, 16));
 	c = peer->containers + peer->n++;
 	*c = (struct cripeer_container){.sandbox = !*name, .state = *name ? 1 : 0};
 	cripeer_id(number, c->id);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "lib/claim.h"
 #include "lib/engine/relay_node.h"
 
@@ -12,11 +13,7 @@ void relay_keep(void *userdata, const struct obs *obs)
 {
 	struct obs_list *list = userdata;
 
-	if (list->n == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		list->list = reallocarray(list->list, list->room, sizeof(*list->list));
-		assert_non_null(list->list);
-	}
+	assert_true(ROOM_FOR_ONE(list->list, list->n, list->room, 64));
 	list->list[list->n++] = *obs;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "core/events/list.h"
 #include "core/metrics/series.h"
 #include "wire/prometheus/metrics.h"
@@ -307,14 +308,9 @@ static void note_stop(void *userdata, const struct simnode_container *container,
 
 	if (at_s < l->from_s || l->failed)
 		return;
-	if (l->n == l->room) {
-		l->room = l->room ? 2 * l->room : 64;
-		at = reallocarray(l->all, l->room, sizeof(*at));
-		l->failed = !at;
-		if (!at)
-			return;
-		l->all = at;
-	}
+	l->failed = !ROOM_FOR_ONE(l->all, l->n, l->room, 64);
+	if (l->failed)
+		return;
 	at = &l->all[l->n++];
 	*at = (struct happened){.at_s = at_s, .end = end, .pace = pace, .kind = container->kind};
 	snprintf(at->namespace_, sizeof(at->namespace_), "%s", container->namespace_);

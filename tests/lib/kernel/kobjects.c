@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/room.h"
+
 static const struct {
 	int (*next)(uint32_t, uint32_t *);
 	int (*open)(uint32_t);
@@ -35,15 +37,8 @@ struct about {
 
 static int add(struct kobjects *objects, enum kobject_type type, uint32_t id)
 {
-	if (objects->n == objects->room) {
-		size_t room = objects->room ? 2 * objects->room : 128;
-		void *bigger = reallocarray(objects->list, room, sizeof(*objects->list));
-
-		if (!bigger)
-			return -ENOMEM;
-		objects->list = bigger;
-		objects->room = room;
-	}
+	if (!ROOM_FOR_ONE(objects->list, objects->n, objects->room, 128))
+		return -ENOMEM;
 	objects->list[objects->n++] = (struct kobject){.type = type, .id = id};
 	return 0;
 }

@@ -40,7 +40,7 @@ static void on_container(void *userdata, const struct meta_container *container)
 	podseen_add_container(userdata, container);
 }
 
-int podseen_read(struct podseen *seen, const char *text, size_t size, struct podjson_counts *ret)
+int podseen_read(struct podseen *seen, const char *text, size_t size, struct podjson_list *ret)
 {
 	struct podjson_sink sink = {seen, on_pod, on_container, NULL};
 	char *copy = malloc(size ? size : 1);
@@ -54,7 +54,7 @@ int podseen_read(struct podseen *seen, const char *text, size_t size, struct pod
 		r = podjson_next(walk, &sink);
 	while (r == 1);
 	assert_int_equal(podjson_next(walk, &sink), r);
-	podjson_get_counts(walk, ret);
+	podjson_get_list(walk, ret);
 	assert_int_equal(ret->pods, seen->n_pods);
 	podjson_free(walk);
 	free(copy);

@@ -19,6 +19,6 @@ void podseen_add_pod(struct podseen *seen, const struct podjson_pod *pod);
 void podseen_add_container(struct podseen *seen, const struct meta_container *container);
 
 /* Walks the text to its end, in a block of exactly its size. What the last podjson_next() said. */
-int podseen_read(struct podseen *seen, const char *text, size_t size, struct podjson_counts *ret);
+int podseen_read(struct podseen *seen, const char *text, size_t size, struct podjson_list *ret);
 
 #endif

@@ -79,10 +79,10 @@ static void write_page(struct buf *out, const char *name, struct metrics *m)
 	const struct htmldeaf deaf = {a_subject(name), AUDIT_SHELL};
 	const struct htmlsource source = {name, "down", name, false};
 	const struct htmlgroup groups[] = {{0, 30000000000}, {2000000000, 10000000000}};
-	const struct htmlpod pods[] = {
-		{name, name, false, 0, true, false, 30000000000, 30000000000},
-		{name, name, true, 1, true, true, 30000000000, 10000000000},
-		{NULL, name, true, 0, false, false, 0, 30000000000},
+	const struct engine_planned_pod pods[] = {
+		{"", name, name, false, 0, true, 30000000000, 30000000000, false},
+		{"", name, name, true, 1, true, 30000000000, 10000000000, true},
+		{name, NULL, NULL, true, 0, false, 0, 30000000000, false},
 	};
 	const struct htmlstatus status = {
 		.node = name,
@@ -241,7 +241,7 @@ static void test_unlisted(void **state)
 /* As many pods as are listed, with the longest names, of which each byte is written in six. */
 static void test_many(void **state)
 {
-	static struct htmlpod pods[HTMLSTATUS_PODS];
+	static struct engine_planned_pod pods[HTMLSTATUS_PODS];
 	const struct htmlgroup group = {0, 30000000000};
 	char name[META_NAME_MAX];
 	struct metrics m = {};
@@ -262,8 +262,8 @@ static void test_many(void **state)
 	memset(name, '"', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	for (size_t i = 0; i < LEN(pods); i++)
-		pods[i] =
-			(struct htmlpod){.namespace_ = name, .name = name, .priority_known = i % 2};
+		pods[i] = (struct engine_planned_pod){
+			.namespace_ = name, .name = name, .priority_known = i % 2};
 	assert_int_equal(htmlstatus_write(&page, &status), 0);
 	assert_int_equal(count(buf_str(&page), "&quot;/&quot;"), HTMLSTATUS_PODS);
 	assert_true(page.len < (size_t)1 << 20);

@@ -27,7 +27,7 @@ static void expect(const char *text, size_t size, int error, const char *names,
 {
 	_cleanup_(podseen_done) struct podseen seen = {};
 	_cleanup_(buf_free) struct buf got = {};
-	struct podjson_counts counts;
+	struct podjson_list counts;
 
 	print_message("# %.*s\n", size < 200 ? (int)size : 200, text);
 	assert_int_equal(podseen_read(&seen, text, size, &counts), error);
@@ -135,7 +135,7 @@ static void test_cuts(void **state)
 	whole = list.len - 1; /* without its line feed */
 	for (size_t size = 0; size < whole; size++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
-		struct podjson_counts counts;
+		struct podjson_list counts;
 
 		assert_int_equal(podseen_read(&seen, list.data, size, &counts), -EBADMSG);
 		assert_true(seen.n_pods == reported || seen.n_pods == reported + 1);
@@ -151,7 +151,7 @@ static void test_large(void **state)
 {
 	_cleanup_(podseen_done) struct podseen seen = {};
 	_cleanup_(buf_free) struct buf list = {};
-	struct podjson_counts counts;
+	struct podjson_list counts;
 
 	podgen_list(&list, 0, 500, 20000);
 	assert_true(list.len > 10 * 1000 * 1000);
@@ -199,7 +199,7 @@ static void test_spaces(void **state)
 		for (size_t n = 4096; n <= 65536; n *= 16) {
 			_cleanup_(podseen_done) struct podseen seen = {};
 			_cleanup_(buf_free) struct buf text = {};
-			struct podjson_counts counts;
+			struct podjson_list counts;
 			bool fine = n == 4096;
 			int r;
 
@@ -233,7 +233,7 @@ static void test_pieces(void **state)
 		_cleanup_(cleanup_podjson_free) struct podjson *walk = NULL;
 		_cleanup_(buf_free) struct buf text = {};
 		unsigned int pods = 0, calls = 0;
-		struct podjson_counts counts;
+		struct podjson_list counts;
 		int r;
 
 		print_message("# %s\n", table[i].before);
@@ -247,7 +247,7 @@ static void test_pieces(void **state)
 								      ignore_container, NULL});
 			calls++;
 		} while (r == 1);
-		podjson_get_counts(walk, &counts);
+		podjson_get_list(walk, &counts);
 		assert_int_equal(r, 0);
 		assert_int_equal(pods, table[i].pods);
 		assert_int_equal(counts.skipped, table[i].skipped);
@@ -330,7 +330,7 @@ static void test_limits(void **state)
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		_cleanup_(buf_free) struct buf text = {};
-		struct podjson_counts counts;
+		struct podjson_list counts;
 
 		print_message("# %s, %zu times %s\n", table[i].before, table[i].times,
 			      table[i].filling);
@@ -365,7 +365,7 @@ static void test_depth(void **state)
 	for (size_t i = 0; i < LEN(table); i++) {
 		_cleanup_(podseen_done) struct podseen seen = {};
 		_cleanup_(buf_free) struct buf text = {};
-		struct podjson_counts counts;
+		struct podjson_list counts;
 		const size_t times = 100000;
 
 		print_message("# %s%s\n", table[i].before, table[i].open);

@@ -26,7 +26,7 @@ enum {
 static void read_containers(const char *spec, const char *status, struct podseen *ret)
 {
 	_cleanup_(buf_free) struct buf text = {};
-	struct podjson_counts counts;
+	struct podjson_list counts;
 
 	print_message("# %s %s\n", spec, status);
 	buf_printf(&text, "{\"metadata\":{\"uid\":\"" UID "\"},\"spec\":%s,\"status\":%s}", spec,

@@ -19,7 +19,7 @@ static bool read_pod(const char *metadata, const char *spec, const char *status,
 {
 	_cleanup_(podseen_done) struct podseen seen = {};
 	_cleanup_(buf_free) struct buf text = {};
-	struct podjson_counts counts;
+	struct podjson_list counts;
 
 	buf_printf(&text, "{\"items\":[{\"metadata\":{%s%s}", metadata,
 		   strstr(metadata, "\"uid\"") ? "" : ",\"uid\":\"" UID "\"");

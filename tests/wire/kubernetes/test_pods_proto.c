@@ -64,7 +64,7 @@ static void read_json(const char *path, struct podseen *ret)
 {
 	json_t *file = json_load_file(path, 0, NULL);
 	char *text = json_dumps(json_object_get(file, "pod"), JSON_COMPACT);
-	struct podjson_counts counts;
+	struct podjson_list counts;
 
 	assert_non_null(text);
 	assert_int_equal(podseen_read(ret, text, strlen(text), &counts), 0);

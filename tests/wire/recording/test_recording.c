@@ -133,7 +133,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 38},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 22},
-		{OBS_KEPT_POD, sizeof(struct kept_pod), 41},
+		{OBS_KEPT_POD, sizeof(struct kept_pod), 33},
 		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 1},
 		{OBS_KEPT_TURN, sizeof(struct shutdown_run_turn), 6},
 		{OBS_KEPT_EXIT, sizeof(struct kept_exit), 11},

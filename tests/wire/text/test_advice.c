@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "core/stop/advice.h"
 #include "lib/claim.h"
-#include "wire/text/advice.h"
+#include "wire/text/audit.h"
 
 #include <signal.h>
 #include <stdio.h>

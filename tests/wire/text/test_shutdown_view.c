@@ -312,7 +312,7 @@ static void test_far(void **state)
 
 #define DEADLINE (60 * S)
 
-static struct drain drain_of_all(const struct shutplan *plan, struct drain_pod *pods, size_t n,
+static struct drain drain_of_all(const struct shutplan *plan, struct shutview_pod *pods, size_t n,
 				 struct arena *arena)
 {
 	struct drain drain;
@@ -329,7 +329,7 @@ static void test_drain_json(void **state)
 	const struct shutview_rules rules = common_rules(&arena);
 	_cleanup_(buf_free) struct buf out = {};
 	struct shutview_pod view;
-	struct drain_pod pods[2];
+	struct shutview_pod pods[2];
 	struct shutplan plan;
 	struct drain drain;
 
@@ -374,7 +374,7 @@ static void test_drain_table(void **state)
 	_cleanup_(arena_free) struct arena arena = {};
 	const struct shutview_rules rules = common_rules(&arena);
 	_cleanup_(buf_free) struct buf out = {};
-	struct drain_pod pods[LEN(quoted)];
+	struct shutview_pod pods[LEN(quoted)];
 	struct shutplan plan;
 	struct drain drain;
 

@@ -6,7 +6,7 @@
 #include "core/tree/tree.h"
 #include "lib/claim.h"
 #include "wire/json/audit.h"
-#include "wire/text/tree.h"
+#include "wire/text/audit.h"
 
 #include <jansson.h>
 #include <signal.h>

@@ -22,9 +22,7 @@
 #include "io/proc/clock.h"
 #include "io/proc/proc.h"
 #include "wire/json/audit.h"
-#include "wire/text/advice.h"
 #include "wire/text/audit.h"
-#include "wire/text/tree.h"
 
 /* Whether the reader of the table is a person: not with --no-headers or chosen columns. */
 static bool explains(const struct options *o)

@@ -11,6 +11,7 @@
 #include "app/log/say.h"
 #include "app/query/describe.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "core/cgroup/trust.h"
 #include "core/tree/pairs.h"
 #include "core/tree/wrapper.h"
@@ -61,20 +62,11 @@ static struct describe *describes(const struct audit_list *list, const struct au
 static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
 {
 	struct members *members = userdata;
-	struct procfs_proc *list, *p;
 
 	members->met++;
-	if (members->n == members->room) {
-		size_t room = members->room ? members->room * 2 : 16;
-
-		list = reallocarray(members->list, room, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		members->list = list;
-		members->room = room;
-	}
-	p = members->list + members->n;
-	if (procfs_read(pid, cgroup_id, p) == 0)
+	if (!ROOM_FOR_ONE(members->list, members->n, members->room, 16))
+		return -ENOMEM;
+	if (procfs_read(pid, cgroup_id, members->list + members->n) == 0)
 		members->n++;
 	return 0;
 }
@@ -382,15 +374,8 @@ static bool examine(const struct scan *s, const char *path, struct audit_found *
 
 static struct audit_found *add(struct audit_list *list)
 {
-	if (list->n == list->room) {
-		size_t room = list->room ? list->room * 2 : 64;
-		struct audit_found *bigger = reallocarray(list->list, room, sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		list->list = bigger;
-		list->room = room;
-	}
+	if (!ROOM_FOR_ONE(list->list, list->n, list->room, 64))
+		return NULL;
 	memset(list->list + list->n, 0, sizeof(*list->list));
 	return list->list + list->n;
 }

@@ -63,18 +63,17 @@ static int explain(void *userdata, const struct podobj_pod *pod)
 
 static int read_job(const char *path, struct arena *arena, struct jobpolicy *ret)
 {
-	const struct podinput input = {.verb = "explain", .path = path};
-	_cleanup_(podinput_free) struct podinput_text text = {};
+	_cleanup_(podinput_free) struct podinput input = {.verb = "explain", .path = path};
 	json_auto_t *json = NULL;
 	struct podread_error error = {};
-	int e = podinput_load(&input, &text);
+	int e = podinput_load(&input);
 
 	if (e < 0)
 		return e;
-	e = podread_parse(text.bytes, text.size, &json, &error);
+	e = podread_parse(input.bytes, input.size, &json, &error);
 	if (e == 0)
 		e = podread_job(json, arena, ret, &error);
-	if (text.yaml)
+	if (input.yaml)
 		error.line = 0;
 	if (e < 0)
 		podinput_refuse(&input, "", e, &error);

@@ -16,6 +16,7 @@
 #include "app/query/pod_input.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "base/time.h"
 #include "core/kubelet/node_failure.h"
 #include "core/kubelet/pod.h"
@@ -117,21 +118,6 @@ static void nodepods_free(struct nodepods *pods)
 	*pods = (struct nodepods){};
 }
 
-static int make_room(struct nodepods *p)
-{
-	size_t room = p->room ? 2 * p->room : 64;
-	const struct podobj_pod **list;
-
-	if (p->n < p->room)
-		return 0;
-	list = reallocarray(p->list, room, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	p->list = list;
-	p->room = room;
-	return 0;
-}
-
 /* The pods of a cluster do not all lose their node at once. */
 static const char *why_not(const struct nodepods *p, const struct podobj_pod *pod)
 {
@@ -146,7 +132,6 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
 {
 	struct nodepods *p = userdata;
 	struct podobj_pod *copy;
-	int r;
 
 	if (!p->refused)
 		p->refused = why_not(p, pod);
@@ -156,8 +141,8 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
 		p->left_out++;
 		return 0;
 	}
-	r = make_room(p);
-	copy = r < 0 ? NULL : arena_alloc(&p->arena, sizeof(*copy));
+	copy = ROOM_FOR_ONE(p->list, p->n, p->room, 64) ? arena_alloc(&p->arena, sizeof(*copy))
+							: NULL;
 	if (!copy)
 		return -ENOMEM;
 	*copy = *pod;
@@ -171,7 +156,7 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
  * which was said: the exit status. Those that were not wrong are there nonetheless. */
 static int nodepods_read(const char *path, struct nodepods *ret)
 {
-	const struct podinput input = {.verb = "plan", .path = path};
+	struct podinput input = {.verb = "plan", .path = path};
 	int status;
 
 	*ret = (struct nodepods){.arena.limit = MEMORY_MAX, .node = ""};
@@ -471,24 +456,23 @@ static int print_drain(const struct options *options, const struct drain *drain)
 static int plans_drain(const struct options *options, const struct source *source,
 		       const struct nodepods *pods)
 {
-	_cleanup_(cleanup_free) struct shutview_pod *views = calloc(pods->n + 1, sizeof(*views));
-	_cleanup_(cleanup_free) struct drain_pod *list = calloc(pods->n + 1, sizeof(*list));
+	_cleanup_(cleanup_free) struct shutview_pod *list = calloc(pods->n + 1, sizeof(*list));
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan groups, plan;
 	struct drain drain;
-	int r = views && list ? read_groups(source, &arena, &groups) : -ENOMEM;
+	int r = list ? read_groups(source, &arena, &groups) : -ENOMEM;
 
 	if (r == 0)
 		r = drain_plan_of(&groups, options->deadline_ns, &arena, &plan);
 	if (r != 0)
 		return r;
 	for (size_t i = 0; i < pods->n; i++)
-		views[i] = shutview_pod_of(&plan, pods->list[i]);
-	r = plans_listen(options, &plan, views, pods->n, &arena);
+		list[i] = shutview_pod_of(&plan, pods->list[i]);
+	r = plans_listen(options, &plan, list, pods->n, &arena);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < pods->n; i++)
-		list[i] = drain_pod_of(&views[i], options->deadline_ns);
+		list[i] = drain_pod_of(&list[i], options->deadline_ns);
 	drain_sort(list, pods->n);
 	r = drain_of(&plan, options->deadline_ns, list, pods->n, &arena, &drain);
 	drain.minor = options->kubernetes_minor;

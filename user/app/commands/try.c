@@ -9,7 +9,6 @@
 #include "app/live/screen.h"
 #include "app/log/say.h"
 #include "app/trial/command.h"
-#include "app/trial/named.h"
 #include "base/cleanup.h"
 #include "base/time.h"
 

@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "base/room.h"
 #include "core/kubelet/node_failure.h"
 #include "io/files/fd.h"
 #include "io/loop/loop.h"
@@ -234,15 +235,8 @@ static struct member *add_member(struct members *members, const struct cgfs_dir 
 {
 	struct member *member;
 
-	if (members->n == members->room) {
-		size_t room = members->room ? 2 * members->room : 64;
-		struct member *list = reallocarray(members->list, room, sizeof(*list));
-
-		if (!list)
-			return NULL;
-		members->list = list;
-		members->room = room;
-	}
+	if (!ROOM_FOR_ONE(members->list, members->n, members->room, 64))
+		return NULL;
 	member = &members->list[members->n];
 	*member = (struct member){.id = dir->id, .path = strdup(dir->path)};
 	if (!member->path)
@@ -581,15 +575,8 @@ static int take_pod(void *userdata, const struct podobj_pod *pod)
 
 	if (nodefail_maker_of(pod) != NODEFAIL_DAEMONSET)
 		return 0;
-	if (w->n_daemons == w->daemons_room) {
-		size_t room = w->daemons_room ? 2 * w->daemons_room : 16;
-		void *list = reallocarray(w->daemons, room, sizeof(*w->daemons));
-
-		if (!list)
-			return -ENOMEM;
-		w->daemons = list;
-		w->daemons_room = room;
-	}
+	if (!ROOM_FOR_ONE(w->daemons, w->n_daemons, w->daemons_room, 16))
+		return -ENOMEM;
 	w->n_daemons += meta_uid_take(pod->uid, strlen(pod->uid), w->daemons[w->n_daemons]);
 	return 0;
 }

@@ -182,10 +182,12 @@ static uint64_t add_shutdown(const struct daemon *d, struct buf *out)
 
 /* --- containers that run, and those who follow -------------------------------------------------- */
 
-struct running_lines {
-	struct buf *out;
+/* Of containers that run, or of stops. */
+struct record_lines {
+	struct buf *out; /* NULL: they are only counted */
 	struct record record;
-	uint64_t containers, in_pods, unanswered;
+	uint64_t n, in_pods, unanswered;
+	bool brief; /* stops without processes, for what queries again and again */
 };
 
 static void begin_record(const struct daemon *d, enum record_type type, char node[static 256],
@@ -201,11 +203,11 @@ static void begin_record(const struct daemon *d, enum record_type type, char nod
 
 static void add_container(void *userdata, const struct engine_running *running)
 {
-	struct running_lines *t = userdata;
+	struct record_lines *t = userdata;
 
 	t->in_pods += running->pod.known;
 	t->unanswered += running->unanswered;
-	t->containers++;
+	t->n++;
 	if (!t->out || running->unanswered)
 		return;
 	t->record.empty.pod = running->pod;
@@ -213,7 +215,7 @@ static void add_container(void *userdata, const struct engine_running *running)
 	record_json(t->out, &t->record);
 }
 
-static void add_containers(const struct daemon *d, struct running_lines *t)
+static void add_containers(const struct daemon *d, struct record_lines *t)
 {
 	char node[256];
 
@@ -224,7 +226,7 @@ static void add_containers(const struct daemon *d, struct running_lines *t)
 /* What a follower receives first, as if programs had been attached for it. */
 static void add_beginning(const struct daemon *d, struct buf *out)
 {
-	struct running_lines running = {};
+	struct record_lines running = {};
 	struct control_follow head = {};
 	_cleanup_(buf_free) struct buf terms = {.limit = sizeof(head.terms) - 1};
 	struct record record;
@@ -240,7 +242,7 @@ static void add_beginning(const struct daemon *d, struct buf *out)
 	begin_record(d, RECORD_ATTACHED, node, &record);
 	record.attached.hierarchy = monitor_hierarchy(d->monitor)->name;
 	record.attached.programs = kern_attached(monitor_kern(d->monitor));
-	record.attached.containers = running.containers;
+	record.attached.containers = running.n;
 	record_json(out, &record);
 }
 
@@ -263,28 +265,21 @@ static int take_follower(void *userdata, const struct control_request *request, 
 
 /* --- stops that are under way ------------------------------------------------------------------- */
 
-struct stop_lines {
-	struct buf *out;
-	struct record record;
-	uint64_t lines;
-	bool brief; /* without processes, for what queries again and again */
-};
-
 static void add_stop(void *userdata, const struct record_stop *stop)
 {
-	struct stop_lines *t = userdata;
+	struct record_lines *t = userdata;
 
 	t->record.stop = *stop;
 	if (t->brief)
 		t->record.stop.n_processes = 0;
 	record_json(t->out, &t->record);
-	t->lines++;
+	t->n++;
 }
 
 static uint64_t add_stops(const struct daemon *d, bool brief, struct buf *out)
 {
 	const struct obs_lost *lost = monitor_lost(d->monitor);
-	struct stop_lines t = {.out = out, .lines = 1, .brief = brief};
+	struct record_lines t = {.out = out, .n = 1, .brief = brief};
 	char node[256];
 
 	begin_record(d, RECORD_LOST, node, &t.record);
@@ -293,7 +288,7 @@ static uint64_t add_stops(const struct daemon *d, bool brief, struct buf *out)
 	record_json(out, &t.record);
 	begin_record(d, RECORD_STOP, node, &t.record);
 	engine_each_stopping(monitor_engine(d->monitor), add_stop, &t);
-	return t.lines;
+	return t.n;
 }
 
 /* For a client that follows. */
@@ -350,7 +345,7 @@ static int act_by_hand(struct daemon *d, const struct control_request *request,
 static int answer(void *userdata, const struct control_request *request, struct buf *out,
 		  uint64_t *ret_lines, struct control_why *ret_why)
 {
-	struct running_lines running = {.out = out};
+	struct record_lines running = {.out = out};
 	struct daemon *d = userdata;
 	int r;
 
@@ -370,7 +365,7 @@ static int answer(void *userdata, const struct control_request *request, struct 
 	case CONTROL_CONTAINERS:
 		add_containers(d, &running);
 		control_add_querying(out, running.unanswered);
-		*ret_lines = running.containers - running.unanswered + 1;
+		*ret_lines = running.n - running.unanswered + 1;
 		return 0;
 	case CONTROL_STOPPING:
 		*ret_lines = add_stops(d, false, out);

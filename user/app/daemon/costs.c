@@ -14,6 +14,7 @@
 #include "app/live/feed.h"
 #include "app/log/log.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "core/load/budget.h"
 #include "core/load/noisy.h"
 #include "io/loop/loop.h"
@@ -100,15 +101,8 @@ static int add_work(void *userdata, uint64_t id, const struct graced_watch *watc
 
 	if (watch->kind < GRACED_WATCH_CONTAINER)
 		return 0;
-	if (work->n == work->room) {
-		size_t room = work->room ? work->room * 2 : 64;
-		void *bigger = reallocarray(work->list, room, sizeof(*work->list));
-
-		if (!bigger)
-			return -ENOMEM;
-		work->list = bigger;
-		work->room = room;
-	}
+	if (!ROOM_FOR_ONE(work->list, work->n, work->room, 64))
+		return -ENOMEM;
 	work->list[work->n++] = (struct noisy_work){
 		.id = id,
 		.events = counts->exits + counts->kills + counts->suppressed,

@@ -684,15 +684,11 @@ static int open_logind(struct inhibitor *in, struct inhibitor_lock lock)
 static int open_hands(struct inhibitor *in)
 {
 	struct monitor *m = in->monitor;
-	const struct stopper_options options = {
-		.units = in->options->stop_units,
-		.runs_hooks = !in->options->skip_hooks,
-		.bus_address = inhibitor_bus_address(),
-	};
 	int r = killer_new(monitor_event(m), monitor_cgfs(m), &in->killer);
 
 	if (r >= 0)
-		r = stopper_new(m, &options, &in->stopper);
+		r = stopper_new(m, in->options->stop_units, !in->options->skip_hooks,
+				inhibitor_bus_address(), &in->stopper);
 	return r < 0 ? r : volumes_new(m, in->options->kubelet_root, &in->volumes);
 }
 

@@ -332,8 +332,8 @@ struct status_parts {
 	struct source_state states[META_SOURCE_COUNT];
 	struct htmlsource sources[META_SOURCE_COUNT];
 	struct htmlgroup groups[OBS_RANGES_MAX];
-	struct htmlpod *pods;  /* HTMLSTATUS_PODS; NULL without memory */
-	struct htmldeaf *deaf; /* HTMLSTATUS_DEAF, likewise */
+	struct engine_planned_pod *pods; /* HTMLSTATUS_PODS; NULL without memory */
+	struct htmldeaf *deaf;		 /* HTMLSTATUS_DEAF, likewise */
 	char node[META_NAME_MAX];
 };
 
@@ -406,16 +406,7 @@ static void add_planned(void *userdata, const struct engine_planned_pod *pod)
 		page->n_pods_unlisted++;
 		return;
 	}
-	fill->parts->pods[page->n_pods++] = (struct htmlpod){
-		.namespace_ = pod->name ? pod->namespace_ : NULL,
-		.name = pod->name ? pod->name : pod->uid,
-		.priority_known = pod->priority_known,
-		.group = pod->group,
-		.grace_known = pod->grace_known,
-		.cut_short = pod->cut_short,
-		.grace_ns = pod->grace_ns,
-		.given_ns = pod->given_ns,
-	};
+	fill->parts->pods[page->n_pods++] = *pod;
 }
 
 static void fill_shutdown(const struct daemon *d, struct status_parts *parts,

@@ -19,6 +19,7 @@
 #include "app/log/log.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "base/signame.h"
 #include "base/time.h"
 #include "io/bus/units.h"
@@ -331,18 +332,19 @@ void stopper_effect(struct stopper *s, const struct effect *effect)
 
 /* --- opening and closing ------------------------------------------------------------------------ */
 
-int stopper_new(struct monitor *m, const struct stopper_options *options, struct stopper **ret)
+int stopper_new(struct monitor *m, const char *const *units, bool runs_hooks,
+		const char *bus_address, struct stopper **ret)
 {
 	struct stopper *s = calloc(1, sizeof(*s));
-	const struct unitjobs_options jobs = {.bus_address = options->bus_address};
+	const struct unitjobs_options jobs = {.bus_address = bus_address};
 	const struct unitjobs_sink sink = {s, on_remembered, on_units_stopped, on_start_failed};
 	int r;
 
 	if (!s)
 		return -ENOMEM;
 	s->monitor = m;
-	s->units = options->units;
-	s->runs_hooks = options->runs_hooks;
+	s->units = units;
+	s->runs_hooks = runs_hooks;
 	r = unitjobs_new(monitor_event(m), &jobs, &sink, &s->jobs);
 	if (r < 0) {
 		free(s);
@@ -473,16 +475,9 @@ void killer_add(struct killer *k, uint64_t id)
 	for (size_t i = 0; i < k->n; i++)
 		if (k->jobs[i].id == id)
 			return;
-	if (k->n == k->room) {
-		size_t room = k->room ? 2 * k->room : 16;
-		struct job *jobs = reallocarray(k->jobs, room, sizeof(*jobs));
-
-		if (!jobs) {
-			log_failure(id, -ENOMEM);
-			return;
-		}
-		k->jobs = jobs;
-		k->room = room;
+	if (!ROOM_FOR_ONE(k->jobs, k->n, k->room, 16)) {
+		log_failure(id, -ENOMEM);
+		return;
 	}
 	k->jobs[k->n++] = (struct job){.id = id};
 	r = sd_event_source_set_enabled(k->slice, SD_EVENT_ONESHOT);

@@ -18,14 +18,11 @@
 struct monitor;
 struct stopper;
 
-struct stopper_options {
-	const char *const *units; /* shutdown.stopUnits, NULL-ended; borrowed */
-	bool runs_hooks;	  /* shutdown.preStop is exec */
-	const char *bus_address;  /* NULL: systemd's own socket */
-};
-
-/* The monitor is borrowed. Remembers the units that an earlier process has stopped. -errno. */
-int stopper_new(struct monitor *m, const struct stopper_options *options, struct stopper **ret);
+/* The monitor is borrowed, and so are units: shutdown.stopUnits, NULL-ended. runs_hooks:
+ * shutdown.preStop is exec; bus_address NULL: systemd's own socket. Remembers the units that an
+ * earlier process has stopped. -errno. */
+int stopper_new(struct monitor *m, const char *const *units, bool runs_hooks,
+		const char *bus_address, struct stopper **ret);
 /* Hooks and stops that the runtime was requested to make are given up. */
 struct stopper *stopper_free(struct stopper *stopper);
 

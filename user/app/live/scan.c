@@ -11,6 +11,7 @@
 
 #include "app/log/log.h"
 #include "app/log/say.h"
+#include "base/room.h"
 #include "core/cgroup/map.h"
 #include "io/proc/clock.h"
 #include "io/proc/self.h"
@@ -133,18 +134,10 @@ struct members {
 static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
 {
 	struct members *members = userdata;
-	struct procfs_proc *list;
 	int r;
 
-	if (members->n == members->room) {
-		size_t room = members->room ? members->room * 2 : 16;
-
-		list = reallocarray(members->list, room, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		members->list = list;
-		members->room = room;
-	}
+	if (!ROOM_FOR_ONE(members->list, members->n, members->room, 16))
+		return -ENOMEM;
 	r = procfs_read(pid, cgroup_id, members->list + members->n);
 	members->n += r == 0;
 	members->unread += r == -EACCES || r == -EPERM;
@@ -360,16 +353,8 @@ static void take_id(void *userdata, uint64_t id)
 {
 	struct ids *ids = userdata;
 
-	if (ids->n == ids->room) {
-		size_t room = ids->room ? ids->room * 2 : 16;
-		uint64_t *list = reallocarray(ids->list, room, sizeof(*list));
-
-		if (!list)
-			return;
-		ids->list = list;
-		ids->room = room;
-	}
-	ids->list[ids->n++] = id;
+	if (ROOM_FOR_ONE(ids->list, ids->n, ids->room, 16))
+		ids->list[ids->n++] = id;
 }
 
 static int take_batch(void *userdata, const struct cgfs_batch *batch)

@@ -15,14 +15,14 @@
 #include "wire/kubernetes/pods.h"
 #include "wire/kubernetes/yaml.h"
 
-void podinput_free(struct podinput_text *text)
+void podinput_free(struct podinput *input)
 {
-	free(text->bytes);
-	*text = (struct podinput_text){};
+	free(input->bytes);
+	input->bytes = NULL;
 }
 
 /* One byte more than may be, so that what is too long is seen to be. */
-static int read_fd(int fd, struct podinput_text *ret)
+static int read_fd(int fd, struct podinput *ret)
 {
 	_cleanup_(cleanup_free) char *bytes = malloc(PODINPUT_MAX + 2);
 	ssize_t n;
@@ -35,41 +35,42 @@ static int read_fd(int fd, struct podinput_text *ret)
 	if ((size_t)n > PODINPUT_MAX)
 		return -EFBIG;
 	bytes[n] = '\0';
-	*ret = (struct podinput_text){.bytes = TAKE_PTR(bytes), .size = (size_t)n};
+	ret->bytes = TAKE_PTR(bytes);
+	ret->size = (size_t)n;
 	return 0;
 }
 
 /* JSON is YAML, too, but is read faster as what it is. */
-static bool is_yaml(const struct podinput_text *text)
+static bool is_yaml(const struct podinput *input)
 {
-	char first = text->bytes[strspn(text->bytes, " \t\r\n")];
+	char first = input->bytes[strspn(input->bytes, " \t\r\n")];
 
 	return first && first != '{' && first != '[';
 }
 
-static int convert(const struct podinput *input, struct podinput_text *text)
+static int convert(struct podinput *input)
 {
 	_cleanup_(buf_free) struct buf json = {.limit = 2 * PODINPUT_MAX};
 	struct podread_error error = {};
-	int r = podyaml_to_json(text->bytes, text->size, &json, &error);
+	int r = podyaml_to_json(input->bytes, input->size, &json, &error);
 
 	if (r < 0) {
 		podinput_refuse(input, "", r, &error);
 		return r;
 	}
-	free(text->bytes);
-	*text = (struct podinput_text){.size = json.len, .yaml = true};
-	text->bytes = json.data ? TAKE_PTR(json.data) : strdup("");
-	return text->bytes ? 0 : -ENOMEM;
+	free(input->bytes);
+	input->yaml = true;
+	input->size = json.len;
+	input->bytes = json.data ? TAKE_PTR(json.data) : strdup("");
+	return input->bytes ? 0 : -ENOMEM;
 }
 
-int podinput_load(const struct podinput *input, struct podinput_text *ret)
+int podinput_load(struct podinput *input)
 {
-	struct podinput_text text = {};
 	bool is_stdin = strcmp(input->path, "-") == 0;
 	int fd = is_stdin ? STDIN_FILENO : open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY), r;
 
-	r = fd < 0 ? -errno : read_fd(fd, &text);
+	r = fd < 0 ? -errno : read_fd(fd, input);
 	if (fd >= 0 && !is_stdin)
 		close(fd);
 	if (r == -EFBIG)
@@ -77,12 +78,10 @@ int podinput_load(const struct podinput *input, struct podinput_text *ret)
 		    PODINPUT_MAX >> 20);
 	else if (r < 0)
 		say("cannot read %s: %s", input->path, strerror(-r));
-	else if (is_yaml(&text))
-		r = convert(input, &text);
+	else if (is_yaml(input))
+		r = convert(input);
 	if (r < 0)
-		podinput_free(&text);
-	else
-		*ret = text;
+		podinput_free(input);
 	return r;
 }
 
@@ -118,7 +117,6 @@ void podinput_refuse(const struct podinput *input, const char *where, int e,
 
 struct walker {
 	const struct podinput *input;
-	const struct podinput_text *text;
 	const char *begin; /* of the document */
 	bool several;	   /* there are other documents */
 	size_t document;   /* from 0 */
@@ -175,18 +173,18 @@ static void take_object(void *userdata, const char *text, size_t size)
 	w->count++;
 	if (r == 0)
 		return;
-	if (w->text->yaml)
+	if (w->input->yaml)
 		error.line = 0;
 	podinput_refuse(w->input, where, r, &error);
 	w->status = 1;
 }
 
 /* What is wrong with a text that is no pod and no list of pods. */
-static void refuse_text(const struct podinput *input, const struct podinput_text *text, size_t size)
+static void refuse_text(const struct podinput *input, size_t size)
 {
 	struct podread_error error = {};
 	json_t *json = NULL;
-	int r = text->yaml ? 0 : podread_parse(text->bytes, size, &json, &error);
+	int r = input->yaml ? 0 : podread_parse(input->bytes, size, &json, &error);
 
 	json_decref(json);
 	if (r < 0 && r != -E2BIG)
@@ -210,7 +208,7 @@ static int walk(struct walker *w, const char *text, size_t size)
 		while (r == 1);
 	}
 	if (r == -EBADMSG)
-		refuse_text(w->input, w->text, size);
+		refuse_text(w->input, size);
 	else if (r < 0)
 		say("cannot %s %s: %s", w->input->verb, w->input->path, strerror(-r));
 	w->seen += w->count;
@@ -219,35 +217,33 @@ static int walk(struct walker *w, const char *text, size_t size)
 
 static int walk_documents(struct walker *w)
 {
-	const struct podinput_text *text = w->text;
+	const struct podinput *input = w->input;
 	size_t at = 0, len;
 	int r = 0;
 
-	if (!text->yaml)
-		return walk(w, text->bytes, text->size);
-	if (!text->size) {
-		refuse_text(w->input, text, 0);
+	if (!input->yaml)
+		return walk(w, input->bytes, input->size);
+	if (!input->size) {
+		refuse_text(input, 0);
 		return -EBADMSG;
 	}
-	w->several = strcspn(text->bytes, "\n") + 1 < text->size;
-	for (; at < text->size && r == 0; at += len + 1) {
-		len = strcspn(text->bytes + at, "\n");
-		r = walk(w, text->bytes + at, len);
+	w->several = strcspn(input->bytes, "\n") + 1 < input->size;
+	for (; at < input->size && r == 0; at += len + 1) {
+		len = strcspn(input->bytes + at, "\n");
+		r = walk(w, input->bytes + at, len);
 		w->document++;
 	}
 	return r;
 }
 
-int podinput_each(const struct podinput *input, struct arena *arena, podinput_fn fn, void *userdata)
+int podinput_each(struct podinput *input, struct arena *arena, podinput_fn fn, void *userdata)
 {
-	_cleanup_(podinput_free) struct podinput_text text = {};
-	struct walker w = {
-		.input = input, .text = &text, .arena = arena, .fn = fn, .userdata = userdata};
-	int r;
+	struct walker w = {.input = input, .arena = arena, .fn = fn, .userdata = userdata};
+	int r = podinput_load(input);
 
-	if (podinput_load(input, &text) < 0)
-		return 1;
-	r = walk_documents(&w);
+	if (r == 0)
+		r = walk_documents(&w);
+	podinput_free(input);
 	if (r < 0)
 		return 1;
 	if (w.seen == 0) {

@@ -3,21 +3,25 @@
  * it as a runtime would, and takes the record of that. */
 #include "app/trial/command.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/live/monitor.h"
 #include "app/log/say.h"
 #include "app/trial/init.h"
-#include "app/trial/probe.h"
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -44,6 +48,14 @@ enum stage {
 	STAGE_KILLED, /* ... and SIGKILL */
 };
 
+/* A TCP port of this host. */
+struct port {
+	uint16_t number;
+	bool answered;
+	/* CLOCK_BOOTTIME, of the first and last connection that was refused while it ran; 0: none. */
+	uint64_t first_ns, last_ns;
+};
+
 struct run {
 	struct options *options;
 	char **argv;
@@ -65,11 +77,79 @@ struct run {
 
 	enum stage stage;
 	bool logged; /* the text has come */
-	struct trial_port port;
+	struct port port;
 	bool elsewhere; /* a process of it is not in its cgroup */
 	bool done;
 	int status;
 };
+
+/* --- whether a port takes connections: before a trial, and while it goes on ----------------- */
+
+static int try_at(const struct sockaddr *address, socklen_t len)
+{
+	/* On this host a connection is taken or refused at once, unless too many wait already. */
+	const struct timeval limit = {.tv_usec = 100000};
+	_cleanup_(cleanup_close) int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return -errno;
+	return connect(fd, address, len) < 0 ? -errno : 0;
+}
+
+/* 0: taken; -ECONNREFUSED: by both addresses; else neither is sure. */
+static int try_port(const struct port *port)
+{
+	const struct sockaddr_in v4 = {.sin_family = AF_INET,
+				       .sin_port = htons(port->number),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+					.sin6_port = htons(port->number),
+					.sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	int r = try_at((const struct sockaddr *)&v4, sizeof(v4)), other;
+
+	if (r != -ECONNREFUSED)
+		return r;
+	other = try_at((const struct sockaddr *)&v6, sizeof(v6));
+	/* A host may have no IPv6. */
+	return other == 0 || other == -EINPROGRESS ? other : r;
+}
+
+/* Tries a connection, until one is taken: that is returned, and noted in answered. */
+static bool port_await(struct port *port)
+{
+	if (!port->answered)
+		port->answered = try_port(port) == 0;
+	return port->answered;
+}
+
+static bool is_running(pid_t pid)
+{
+	siginfo_t info = {};
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid;
+}
+
+/* Tries one during the stop of a process; a refusal counts where that still runs afterwards. */
+static void port_try(struct port *port, pid_t pid)
+{
+	uint64_t at_ns = clock_boot_ns();
+
+	if (!port->number || try_port(port) != -ECONNREFUSED || !is_running(pid))
+		return;
+	port->last_ns = at_ns;
+	if (!port->first_ns)
+		port->first_ns = at_ns;
+}
+
+/* For how long connections were refused before the process ended. */
+static uint64_t port_refused(const struct port *port, uint64_t exit_ns)
+{
+	uint64_t until_ns = port->last_ns < exit_ns ? port->last_ns : exit_ns;
+
+	return until_ns > port->first_ns && port->last_ns > port->first_ns
+		       ? until_ns - port->first_ns
+		       : 0;
+}
 
 /* --- the cgroup -------------------------------------------------------------------------------- */
 
@@ -232,8 +312,8 @@ static void on_record(void *userdata, const struct record *record)
 	c.facts = (struct trial_facts){
 		.stop = stop,
 		.within_ns = run->options->within_ns,
-		.refused_ns = trial_port_refused(&run->port,
-						 stop->exit.known ? stop->exit.at_ns : UINT64_MAX),
+		.refused_ns =
+			port_refused(&run->port, stop->exit.known ? stop->exit.at_ns : UINT64_MAX),
 		.elsewhere = run->elsewhere,
 	};
 	c.trial = trial_judge(&c.facts);
@@ -272,7 +352,7 @@ static uint32_t signal_of(const struct options *o)
 	return (uint32_t)__builtin_ctzll(o->filter.sigmask ?: SIGTERM_MASK) + 1;
 }
 
-static void send(struct run *run, uint32_t number)
+static void send_signal(struct run *run, uint32_t number)
 {
 	/* Its end is seen by its record; before it is waited for, its pid is no other's. */
 	kill(run->launch.pid, (int)number);
@@ -298,12 +378,12 @@ static int on_stage_over(sd_event_source *source, uint64_t usec, void *userdata)
 		begin_stage(run, STAGE_ASKED, run->options->stop_grace_ns);
 		look_elsewhere(run);
 		look_on(run);
-		send(run, signal_of(run->options));
+		send_signal(run, signal_of(run->options));
 		break;
 	case STAGE_ASKED:
 		begin_stage(run, STAGE_KILLED, KILLED_NS);
 		look_elsewhere(run);
-		send(run, SIGKILL);
+		send_signal(run, SIGKILL);
 		break;
 	case STAGE_KILLED:
 		end(run,
@@ -321,9 +401,9 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata)
 	struct run *run = userdata;
 
 	if (run->stage == STAGE_WAITING)
-		trial_port_await(&run->port);
+		port_await(&run->port);
 	if (run->stage >= STAGE_ASKED) {
-		trial_port_try(&run->port, run->launch.pid);
+		port_try(&run->port, run->launch.pid);
 		look_elsewhere(run);
 	}
 	settle_if_ready(run);
@@ -454,7 +534,7 @@ static void on_attached(void *userdata)
 	struct run *run = userdata;
 	int r;
 
-	if (run->options->ready_port && trial_port_await(&run->port)) {
+	if (run->options->ready_port && port_await(&run->port)) {
 		end_in_vain(run, "It could not be tried: something else listens at its port.");
 		return;
 	}

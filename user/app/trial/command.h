@@ -11,4 +11,9 @@
 /* argv is NULL-ended. Adds to the report, or says what prevents that. The exit status. */
 int trial_command(struct options *options, char **argv, struct trial_report *report);
 
+/* graced try NAME...: has the runtimes of running containers stop them, or waits until somebody
+ * does, and judges the stops. names is NULL-ended. Adds to the report, or says what prevents that.
+ * The exit status. */
+int trial_named(struct options *options, char **names, struct trial_report *report);
+
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Finds each name among the containers that run, stops it by its runtime's own command, and takes
  * the record of its stop. */
-#include "app/trial/named.h"
+#include "app/trial/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 
 #include "app/live/monitor.h"
 #include "app/log/say.h"
-#include "app/trial/command.h"
 #include "base/cleanup.h"
 #include "base/signame.h"
 #include "base/time.h"

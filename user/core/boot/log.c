@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
+
 #define SAME_NS 1000000000ULL
 
 void bootlog_done(struct bootlog *log)
@@ -102,23 +104,6 @@ void bootlog_look(struct bootlog *log, uint64_t now_ns, int64_t wall_ns)
 	clear(&log->containers);
 }
 
-static bool make_room(struct bootlog_list *list)
-{
-	size_t room = list->room ? 2 * list->room : 16;
-	void *rows;
-
-	if (list->n < list->room)
-		return true;
-	if (list->n >= BOOTLOG_LISTED_MAX)
-		return false;
-	rows = reallocarray(list->rows, room, sizeof(*list->rows));
-	if (!rows)
-		return false;
-	list->rows = rows;
-	list->room = room;
-	return true;
-}
-
 static void copy(char *to, size_t size, const char *text)
 {
 	snprintf(to, size, "%s", text ? text : "");
@@ -130,7 +115,8 @@ bool bootlog_add(struct bootlog_list *list, const char *id, const char *namespac
 	struct bootlog_alive *row;
 
 	list->total++;
-	if (!make_room(list))
+	if ((list->n == list->room && list->n >= BOOTLOG_LISTED_MAX) ||
+	    !ROOM_FOR_ONE(list->rows, list->n, list->room, 16))
 		return false;
 	row = &list->rows[list->n++];
 	copy(row->id, sizeof(row->id), id);

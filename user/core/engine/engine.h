@@ -9,7 +9,6 @@
 #include "core/model/effect.h"
 #include "core/facts/observation.h"
 #include "core/kubelet/ending.h"
-#include "core/pods/view.h"
 #include "core/stop/record.h"
 #include "core/words/words.h"
 
@@ -124,6 +123,26 @@ bool engine_get_cgroup(const struct engine *engine, uint64_t id, struct engine_c
 
 /* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */
 const char *engine_cgroup_path(const struct engine *engine, uint64_t id);
+
+/* A pod as `graced pods` and the metrics show it. Strings are borrowed and valid during the call
+ * that shows it. Times are nanoseconds of CLOCK_BOOTTIME. */
+struct podview {
+	SHARED(record_pod, pod);
+	enum pod_stage stage;
+	uint64_t first_ns;    /* when it was first seen */
+	uint64_t since_ns;    /* ... and when it came to its stage */
+	uint64_t grace_ns;    /* effective, once it is terminating; 0: not known */
+	uint64_t deadline_ns; /* when that is over; 0: not known */
+	uint32_t containers;  /* that have a cgroup, the sandbox apart */
+	uint32_t running;     /* ... and whose init lives */
+	bool sandbox_running;
+	bool desired; /* the kubelet lists it */
+	bool deleting;
+	bool waiting;		 /* static, and another of its full name has to finish first */
+	bool ready_known, ready; /* as the kubelet lists it; not known where it does not */
+	uint64_t ready_stop_ns;	 /* it is reported as Ready, being stopped since then; 0: not so */
+	uint32_t discrepancies;	 /* that hold, and those of its exits: bits of enum discrepancy */
+};
 
 /* Called for each pod that is followed, the oldest first; must not call the engine. */
 typedef void (*engine_pod_fn)(void *userdata, const struct podview *pod);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "core/engine/pods.h"
 
 /* Beyond so many marks no list is worth it: all is written next. */
@@ -11,16 +12,8 @@
 
 int id_list_add(struct id_list *list, uint64_t id)
 {
-	size_t room = list->room ? 2 * list->room : 16;
-	uint64_t *ids;
-
-	if (list->n == list->room) {
-		ids = reallocarray(list->ids, room, sizeof(*ids));
-		if (!ids)
-			return -ENOMEM;
-		list->ids = ids;
-		list->room = room;
-	}
+	if (!ROOM_FOR_ONE(list->ids, list->n, list->room, 16))
+		return -ENOMEM;
 	list->ids[list->n++] = id;
 	return 0;
 }
@@ -35,16 +28,8 @@ void marks_id(struct marks *m, uint64_t id)
 
 static int add_uid(struct marks *m, const char *uid)
 {
-	size_t room = m->room_uids ? 2 * m->room_uids : 16;
-	void *uids;
-
-	if (m->n_uids == m->room_uids) {
-		uids = reallocarray(m->uids, room, sizeof(*m->uids));
-		if (!uids)
-			return -ENOMEM;
-		m->uids = uids;
-		m->room_uids = room;
-	}
+	if (!ROOM_FOR_ONE(m->uids, m->n_uids, m->room_uids, 16))
+		return -ENOMEM;
 	memcpy(m->uids[m->n_uids++], uid, sizeof(*m->uids));
 	return 0;
 }

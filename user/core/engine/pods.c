@@ -6,6 +6,7 @@
  * graced follows and never acts: what would start or stop containers is the kubelet's to do.
  */
 #include "base/time.h"
+#include "core/engine/engine.h"
 #include "core/engine/pods_priv.h"
 
 #include <errno.h>
@@ -219,7 +220,7 @@ static void report(struct pods *pods, struct epod *p, enum pod_stage state,
 	struct record_pod_state *r = &rec->pod_state;
 
 	output_id(pods->out, p->uid, pod_stage_name(state), at_ns, r->id);
-	pods_fill(pods, p, &r->pod);
+	r->pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static);
 	r->state = state;
 	r->previous = p->published;
 	r->trigger = trigger;
@@ -419,7 +420,7 @@ static void set_quiet_trigger(struct epod *p)
 	else if (p->was_listed && !p->listed)
 		set_later_trigger(p, POD_REMOVED, p->truth.gone_ns);
 	else if (is_terminal(p))
-		set_later_trigger(p, POD_PHASE, p->truth.list_ns);
+		set_later_trigger(p, POD_PHASE, p->list_ns);
 }
 
 static bool left_since_end(const struct epod *p)
@@ -435,7 +436,7 @@ static bool may_start(const struct pods *pods, const struct epod *p)
 	const struct cgnode *node;
 	bool stands = false;
 
-	if (p->over || p->removed_ns || is_terminal(p) || left_since_end(p))
+	if (p->cgroups_over || p->removed_ns || is_terminal(p) || left_since_end(p))
 		return false;
 	if (!pod)
 		return p->listed;
@@ -455,7 +456,7 @@ static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_even
 		*ret = PODLIFE_STOPPED;
 		if (p->reborn)
 			return true;
-		if (!p->over && (!pods_is_empty(pods, p) || may_start(pods, p)))
+		if (!p->cgroups_over && (!pods_is_empty(pods, p) || may_start(pods, p)))
 			return false;
 		if (left_since_end(p))
 			set_later_trigger(p, p->empty_why, p->empty_ns);
@@ -466,7 +467,7 @@ static bool has_ended(const struct pods *pods, struct epod *p, enum podlife_even
 		*ret = PODLIFE_REMOVED;
 		if (p->reborn)
 			return true;
-		if (!p->over && !pods_is_removed(pods, p))
+		if (!p->cgroups_over && !pods_is_removed(pods, p))
 			return false;
 		set_later_trigger(p, POD_CGROUP_REMOVED, p->removed_ns);
 		return true;
@@ -593,25 +594,18 @@ static void count_containers(const struct pods *pods, const struct epod *p, stru
 
 static void view(const struct pods *pods, const struct epod *p, struct podview *ret)
 {
-	const struct podtab_pod *meta = pods_meta(p);
 	struct grace grace = {};
 
 	if (p->life.stage >= POD_STAGE_TERMINATING)
 		grace = grace_of_pod(p);
 	*ret = (struct podview){
-		.uid = p->uid,
-		.namespace_ = meta ? meta->namespace_ : NULL,
-		.name = meta ? meta->name : NULL,
-		.workload = meta ? meta->workload : NULL,
-		.workload_kind = meta ? meta->workload_kind : NULL,
-		.qos = p->qos,
+		.pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static),
 		.stage = p->life.stage,
 		.first_ns = p->first_ns,
 		.since_ns = p->since_ns,
 		.grace_ns = grace.ns,
 		.deadline_ns = deadline_of(p, &grace),
 		.desired = p->listed,
-		.is_static = p->is_static,
 		.deleting = p->reported.deleting,
 		.waiting = podlife_is_waiting(&p->life),
 		.ready_known = p->truth.ready != TRI_UNKNOWN,

@@ -16,15 +16,10 @@
 #include "core/engine/names.h"
 #include "core/facts/saved.h"
 #include "core/pods/life.h"
-#include "core/pods/view.h"
+
+struct podview;
 
 #define EPOD_GIVEN_UNKNOWN 1
-
-struct epod_truth {
-	struct deadline due; /* something may have held for long enough */
-	uint64_t list_ns;    /* when the newest answer about it was asked for */
-	SHARED(pod_truth, saved);
-};
 
 /*
  * A pod that is followed, from when it is first seen until it is forgotten: what the kubelet wants
@@ -32,26 +27,20 @@ struct epod_truth {
  */
 struct epod {
 	TAILQ_ENTRY(epod) all, ready;
-	struct pod *pod;		/* NULL: it is followed no longer */
-	SHARED(pod_followed, followed); /* what a checkpoint has of it */
-	bool unconfirmed;		/* listed before the restart, and not since */
-	bool kept;			/* ... followed by it, and not looked at since */
-	bool changed;			/* since it was kept last */
+	struct pod *pod;	 /* NULL: it is followed no longer */
+	SHARED(kept_pod, saved); /* what a checkpoint has of it */
+	bool unconfirmed;	 /* listed before the restart, and not since */
+	bool kept;		 /* ... followed by it, and not looked at since */
+	bool changed;		 /* since it was kept last */
 	bool is_ready;
 	uint8_t name_lapse, spec_lapse; /* enum names_lapse, while it has cgroups */
-	bool reborn; /* its cgroups live again: its record makes way to a new one */
-	bool over;   /* all its cgroups are; what is made under its uid is another's */
+	bool reborn;		     /* its cgroups live again: its record makes way to a new one */
 	struct deadline unexplained; /* it is over, and the kubelet may still say why */
-	struct epod_truth truth;
+	struct deadline doubt;	     /* something may have held for long enough */
+	uint64_t list_ns;	     /* when the newest answer about it was asked for */
 };
 
 TAILQ_HEAD(epod_queue, epod);
-
-struct pods_stats {
-	uint64_t refused;			   /* not followed: no room */
-	uint64_t states[POD_STAGE_COUNT];	   /* pods that came to each */
-	uint64_t discrepancies[DISCREPANCY_COUNT]; /* reported */
-};
 
 /* The pods that are followed. */
 struct pods {
@@ -70,7 +59,9 @@ struct pods {
 	uint64_t restarted[2], orphaned;   /* [1]: static */
 	/* When the newest whole list was asked for, of each source that has some. */
 	uint64_t list_ns[META_SOURCE_COUNT];
-	struct pods_stats stats;
+	struct {
+		uint64_t refused, states[POD_STAGE_COUNT], discrepancies[DISCREPANCY_COUNT];
+	} stats; /* as in struct engine_stats */
 };
 
 void pods_init(struct pods *pods, struct cgmap *map, struct names *names, struct output *out);

@@ -154,19 +154,3 @@ bool pods_is_missing(const struct pods *pods, const struct epod *p)
 
 	return !p->listed && p->first_ns + lag_ns < pods->list_ns[source];
 }
-
-void pods_fill(const struct pods *pods, const struct epod *p, struct record_pod *ret)
-{
-	const struct podtab_pod *meta = pods_meta(p);
-
-	*ret = (struct record_pod){
-		.known = true,
-		.namespace_ = meta ? meta->namespace_ : NULL,
-		.name = meta ? meta->name : NULL,
-		.workload = meta ? meta->workload : NULL,
-		.workload_kind = meta ? meta->workload_kind : NULL,
-		.uid = p->uid,
-		.qos = p->qos,
-		.is_static = p->is_static,
-	};
-}

@@ -38,7 +38,6 @@ uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p);
 void pods_note_shutdown(struct pods *pods, struct epod *p);
 /* Why it ends, if that is not the shutdown that stopped it. */
 enum pod_trigger pods_why(struct pods *pods, struct epod *p, enum pod_trigger why);
-void pods_fill(const struct pods *pods, const struct epod *p, struct record_pod *ret);
 
 /* --- pods_truth.c --- */
 

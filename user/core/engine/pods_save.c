@@ -15,11 +15,7 @@ _Static_assert(KEPT_VERSION == 1 && POD_TRIGGER_COUNT == 14 && POD_STAGE_COUNT =
 
 void pods_save(const struct pods *pods, const struct epod *p, struct kept_pod *ret)
 {
-	*ret = (struct kept_pod){
-		.followed = p->followed,
-		.truth = p->truth.saved,
-		.cgroups_over = p->over,
-	};
+	*ret = p->saved;
 	/* Each list moves it on, which matters only while it stops. */
 	if (!ret->truth.stop_ns)
 		ret->truth.ready_ns = 0;
@@ -41,12 +37,11 @@ static bool can_be(const struct kept_pod *k)
 
 static void take(const struct kept_pod *k, struct epod *p)
 {
-	p->followed = k->followed;
+	p->saved = *k;
+	p->observed_runtime = false;
 	p->unconfirmed = p->listed;
 	p->was_listed |= p->listed;
-	p->over = k->cgroups_over;
 	p->kept = true;
-	p->truth.saved = k->truth;
 }
 
 int pods_load(struct pods *pods, const struct kept_pod *k)
@@ -132,7 +127,7 @@ static void settle(struct pods *pods, struct epod *p)
 	p->listed &= listens;
 	p->unconfirmed &= listens;
 	output_changed_pod(pods->out, p);
-	if (p->life.stage == POD_STAGE_SYNC && p->over) {
+	if (p->life.stage == POD_STAGE_SYNC && p->cgroups_over) {
 		pods_end_unexplained(pods, p);
 	} else if (p->life.stage == POD_STAGE_SYNC && has_ended(p, pod)) {
 		p->terminating_ns = p->stop_ns;

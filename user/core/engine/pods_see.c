@@ -63,7 +63,7 @@ static bool is_alive_again(const struct epod *p, const struct cgnode *node)
 void pods_conclude(struct pods *pods, struct epod *p, enum pod_trigger trigger, uint64_t at_ns)
 {
 	p->by_kernel = true;
-	p->concluded_ns = p->over ? p->removed_ns : pods->out->now_ns;
+	p->concluded_ns = p->cgroups_over ? p->removed_ns : pods->out->now_ns;
 	pods_set_trigger(p, trigger, at_ns);
 	pods_update(pods, p, EPOD_KILL);
 	pods_drive(pods, p);
@@ -101,7 +101,7 @@ void pods_end(struct pods *pods)
 /* Asks its source why it ended, if there is memory to wait for the answer. */
 static void await_reason(struct pods *pods, struct epod *p, struct cgnode *node)
 {
-	p->over = true;
+	p->cgroups_over = true;
 	if (p->listed &&
 	    deadline_set(&pods->unexplained, &p->unexplained, pods->out->now_ns + REASON_NS) == 0)
 		names_query_pod(pods->names, node->cgroups, pods->out->now_ns);
@@ -393,7 +393,7 @@ static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_n
 
 	if (!p)
 		return;
-	before_ns = p->was_listed ? p->truth.list_ns : pods->list_ns[meta->source];
+	before_ns = p->was_listed ? p->list_ns : pods->list_ns[meta->source];
 	truth_reported(pods, p, meta, at_ns);
 	p->unconfirmed = false;
 	if (p->listed && is_same_report(&p->reported, &reported))
@@ -416,7 +416,7 @@ static void gone(struct pods *pods, const struct meta_pod *meta, uint64_t at_ns)
 
 	if (!p || !p->listed)
 		return;
-	before_ns = p->truth.list_ns;
+	before_ns = p->list_ns;
 	p->listed = p->unconfirmed = false;
 	output_changed_pod(pods->out, p);
 	truth_reported(pods, p, meta, at_ns);

@@ -18,7 +18,7 @@
 
 static struct epod *pod_of_due(struct deadline *due)
 {
-	return (struct epod *)((char *)due - offsetof(struct epod, truth.due));
+	return (struct epod *)((char *)due - offsetof(struct epod, doubt));
 }
 
 /* --- Ready while it is being stopped -------------------------------------------------------- */
@@ -26,11 +26,9 @@ static struct epod *pod_of_due(struct deadline *due)
 /* When its end began to be asked of its containers; 0: that was not seen, or not yet. */
 static uint64_t stop_ns(const struct epod *p)
 {
-	const struct epod_truth *t = &p->truth;
-
-	if (p->life.stage < POD_STAGE_TERMINATING || t->stop_ns < p->terminating_ns)
+	if (p->life.stage < POD_STAGE_TERMINATING || p->truth.stop_ns < p->terminating_ns)
 		return 0;
-	return t->stop_ns;
+	return p->truth.stop_ns;
 }
 
 uint64_t truth_ready_since(const struct epod *p)
@@ -70,13 +68,12 @@ static bool has_lost(const struct pods *pods, const struct epod *p)
 /* Between the last answer that had it as Ready and the first that did not lies what is reported. */
 static uint32_t ready_gaps(const struct pods *pods, const struct epod *p)
 {
-	const struct epod_truth *t = &p->truth;
 	uint32_t gaps = 0;
 
-	if (!t->ready_ns || t->heard_ns < t->ready_ns ||
-	    t->heard_ns - t->ready_ns > RECORD_ANSWERS_NS)
+	if (!p->truth.ready_ns || p->truth.heard_ns < p->truth.ready_ns ||
+	    p->truth.heard_ns - p->truth.ready_ns > RECORD_ANSWERS_NS)
 		gaps |= 1u << GAP_TIME_UNCERTAIN;
-	if (t->ready_ns < pods->out->attached_ns)
+	if (p->truth.ready_ns < pods->out->attached_ns)
 		gaps |= 1u << GAP_DAEMON_DOWN;
 	if (began_before(pods, p, pods->out->attached_ns))
 		gaps |= 1u << GAP_ATTACHED_LATE;
@@ -87,18 +84,18 @@ static uint32_t ready_gaps(const struct pods *pods, const struct epod *p)
 
 static void report_ready(struct pods *pods, struct epod *p)
 {
-	const struct epod_truth *t = &p->truth;
-	struct record *rec = output_record(pods->out, RECORD_POD_READY,
-					   sizeof(pods->out->record.pod_ready), t->unready_ns);
+	struct record *rec =
+		output_record(pods->out, RECORD_POD_READY, sizeof(pods->out->record.pod_ready),
+			      p->truth.unready_ns);
 	struct record_pod_ready *r = &rec->pod_ready;
 
-	output_id(pods->out, p->uid, "ready", t->stop_ns, r->id);
-	pods_fill(pods, p, &r->pod);
-	r->stop_ns = t->stop_ns;
-	r->last_ns = t->ready_ns;
-	r->until_ns = t->unready_ns;
-	r->heard_ns = t->heard_ns;
-	r->gone = t->gone_ns != 0;
+	output_id(pods->out, p->uid, "ready", p->truth.stop_ns, r->id);
+	r->pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static);
+	r->stop_ns = p->truth.stop_ns;
+	r->last_ns = p->truth.ready_ns;
+	r->until_ns = p->truth.unready_ns;
+	r->heard_ns = p->truth.heard_ns;
+	r->gone = p->truth.gone_ns != 0;
 	r->gaps = ready_gaps(pods, p);
 	pods_note_lapse(pods, p);
 	if (r->gaps >> GAP_TIME_UNCERTAIN & 1)
@@ -109,13 +106,12 @@ static void report_ready(struct pods *pods, struct epod *p)
 /* A pod that was not Ready when its stop began is not reported. */
 static void measure(struct pods *pods, struct epod *p)
 {
-	struct epod_truth *t = &p->truth;
-
-	if (t->measured || !stop_ns(p) || !t->unready_ns)
+	if (p->truth.measured || !stop_ns(p) || !p->truth.unready_ns)
 		return;
-	t->measured = true;
+	p->truth.measured = true;
 	output_changed_pod(pods->out, p);
-	if (t->unready_ns > t->stop_ns || (t->heard_ns > t->stop_ns && ready_gaps(pods, p)))
+	if (p->truth.unready_ns > p->truth.stop_ns ||
+	    (p->truth.heard_ns > p->truth.stop_ns && ready_gaps(pods, p)))
 		report_ready(pods, p);
 }
 
@@ -146,25 +142,24 @@ static enum record_tri ready_of(const struct meta_pod *meta)
 
 void truth_reported(struct pods *pods, struct epod *p, const struct meta_pod *meta, uint64_t at_ns)
 {
-	struct epod_truth *t = &p->truth;
 	enum record_tri ready = meta->gone ? TRI_UNKNOWN : ready_of(meta);
 
 	/* An answer that was overtaken. */
-	if (at_ns < t->list_ns)
+	if (at_ns < p->list_ns)
 		return;
-	if (ready != t->ready || meta->gone != (t->gone_ns != 0) ||
-	    (ready == TRI_TRUE && t->stop_ns))
+	if (ready != p->truth.ready || meta->gone != (p->truth.gone_ns != 0) ||
+	    (ready == TRI_TRUE && p->truth.stop_ns))
 		output_changed_pod(pods->out, p);
-	t->list_ns = at_ns;
-	t->gone_ns = meta->gone ? at_ns : 0;
+	p->list_ns = at_ns;
+	p->truth.gone_ns = meta->gone ? at_ns : 0;
 	if (ready == TRI_TRUE) {
-		t->ready_ns = at_ns;
-		t->unready_ns = t->heard_ns = 0;
-	} else if (t->ready == TRI_TRUE) {
-		t->unready_ns = at_ns;
-		t->heard_ns = pods->out->now_ns;
+		p->truth.ready_ns = at_ns;
+		p->truth.unready_ns = p->truth.heard_ns = 0;
+	} else if (p->truth.ready == TRI_TRUE) {
+		p->truth.unready_ns = at_ns;
+		p->truth.heard_ns = pods->out->now_ns;
 	}
-	t->ready = ready;
+	p->truth.ready = ready;
 }
 
 /* --- pods ----------------------------------------------------------------------------------- */
@@ -233,7 +228,7 @@ static void report_state(struct pods *pods, const struct epod *p, enum discrepan
 	struct record_discrepancy *r = report_begin(pods, kind, source, since_ns);
 
 	output_id(pods->out, p->uid, discrepancy_name(kind), since_ns, r->id);
-	pods_fill(pods, p, &r->pod);
+	r->pod = subject_of(pods_meta(p), p->uid, p->qos, p->is_static);
 	r->reported.listed = p->listed;
 	if (p->listed) {
 		r->reported.phase = (enum meta_phase)p->reported.phase;
@@ -260,29 +255,28 @@ static bool is_confirmed(struct pods *pods, const struct epod *p, enum discrepan
 /* When to look at it again; 0: when something changes. */
 static uint64_t weigh(struct pods *pods, struct epod *p, enum discrepancy kind, uint64_t at_ns)
 {
-	struct epod_truth *t = &p->truth;
 	const uint32_t bit = DISCREPANCY_BIT(kind);
 	uint64_t due_ns;
 
 	if (!holds(pods, p, kind)) {
-		if (t->since_ns[kind])
+		if (p->truth.since_ns[kind])
 			output_changed_pod(pods->out, p);
-		t->since_ns[kind] = 0;
-		t->open &= ~bit;
+		p->truth.since_ns[kind] = 0;
+		p->truth.open &= ~bit;
 		return 0;
 	}
-	if (!t->since_ns[kind]) {
-		t->since_ns[kind] = at_ns > p->first_ns ? at_ns : p->first_ns;
+	if (!p->truth.since_ns[kind]) {
+		p->truth.since_ns[kind] = at_ns > p->first_ns ? at_ns : p->first_ns;
 		output_changed_pod(pods->out, p);
 	}
-	if (t->open & bit)
+	if (p->truth.open & bit)
 		return 0;
-	due_ns = t->since_ns[kind] + discrepancy_grace_ns(kind);
+	due_ns = p->truth.since_ns[kind] + discrepancy_grace_ns(kind);
 	if (pods->out->now_ns < due_ns)
 		return due_ns;
 	if (!is_confirmed(pods, p, kind, due_ns))
 		return 0;
-	t->open |= bit;
+	p->truth.open |= bit;
 	output_changed_pod(pods->out, p);
 	report_state(pods, p, kind);
 	return 0;
@@ -298,8 +292,8 @@ static uint64_t follow_ready(struct pods *pods, struct epod *p)
 	    !(pods->names->sources >> META_KUBELET & 1) ||
 	    meta_lister(pods->names->sources, p->is_static) != META_KUBELET)
 		return 0;
-	if (pods->out->now_ns < p->truth.list_ns + READY_AGAIN_NS)
-		return p->truth.list_ns + READY_AGAIN_NS;
+	if (pods->out->now_ns < p->list_ns + READY_AGAIN_NS)
+		return p->list_ns + READY_AGAIN_NS;
 	names_query_pod(pods->names, pod, 0);
 	return pods->out->now_ns + READY_AGAIN_NS;
 }
@@ -317,7 +311,7 @@ void truth_check(struct pods *pods, struct epod *p, uint64_t at_ns)
 			next_ns = due_ns;
 	}
 	/* Without memory for a deadline it is looked at with the next list. */
-	deadline_set(&pods->checks, &p->truth.due, next_ns);
+	deadline_set(&pods->checks, &p->doubt, next_ns);
 }
 
 void truth_ended(struct pods *pods, const struct epod *p)
@@ -329,7 +323,7 @@ void truth_ended(struct pods *pods, const struct epod *p)
 void truth_leave(struct pods *pods, struct epod *p)
 {
 	measure(pods, p);
-	deadline_set(&pods->checks, &p->truth.due, 0);
+	deadline_set(&pods->checks, &p->doubt, 0);
 }
 
 void truth_expire(struct pods *pods, uint64_t now_ns)
@@ -368,16 +362,9 @@ static uint32_t compare(const struct pods *pods, const struct podtab_exit *exit,
 			const struct discrepancy_reported *as)
 {
 	struct discrepancy_reported reported = *as;
-	const struct discrepancy_exit was = {
-		.status = exit->status,
-		.wall_ns = exit->wall_ns,
-		.oom_victim = exit->oom_victim,
-		.oom_beside = exit->oom_beside,
-		.oom_sure = exit->oom_sure,
-	};
 
 	reported.heard_ns = (int64_t)(pods->out->now_ns + (uint64_t)pods->out->host.wall_offset_ns);
-	return discrepancy_of_exit(&was, &reported);
+	return discrepancy_of_exit(&exit->as, &reported);
 }
 
 void pods_exit_reported(struct pods *pods, struct podtab_container *c, enum meta_source source,

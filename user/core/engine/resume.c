@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "core/stop/keep.h"
 #include "core/stop/processes.h"
 
@@ -263,16 +264,8 @@ void resume_leave(struct checkpoint *c, const struct obs_cgroup *cg, bool whole)
 
 static int hold(struct resume *r, const struct obs *obs)
 {
-	size_t room = r->room_held ? 2 * r->room_held : 16;
-	struct resume_init *held;
-
-	if (r->n_held == r->room_held) {
-		held = reallocarray(r->held, room, sizeof(*held));
-		if (!held)
-			return -ENOMEM;
-		r->held = held;
-		r->room_held = room;
-	}
+	if (!ROOM_FOR_ONE(r->held, r->n_held, r->room_held, 16))
+		return -ENOMEM;
 	r->held[r->n_held++] = (struct resume_init){obs->at_ns, obs->init};
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "core/engine/engine.h"
 
 /* Turns that a checkpoint may have: each several times. */
@@ -34,18 +35,10 @@ void shutdowns_load_run(struct shutdowns *s, const struct shutdown_run *run)
 
 int shutdowns_load_turn(struct shutdowns *s, const struct shutdown_run_turn *turn)
 {
-	size_t room = s->room_turns ? 2 * s->room_turns : 16;
-	void *turns;
-
-	if (s->n_turns == s->room_turns) {
-		if (room > TURNS_MAX)
-			return -ENOSPC;
-		turns = reallocarray(s->turns, room, sizeof(*s->turns));
-		if (!turns)
-			return -ENOMEM;
-		s->turns = turns;
-		s->room_turns = room;
-	}
+	if (s->n_turns == s->room_turns && 2 * s->room_turns > TURNS_MAX)
+		return -ENOSPC;
+	if (!ROOM_FOR_ONE(s->turns, s->n_turns, s->room_turns, 16))
+		return -ENOMEM;
 	s->turns[s->n_turns++] = *turn;
 	return 0;
 }

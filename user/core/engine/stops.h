@@ -47,13 +47,6 @@ bool given_note(const struct given *given, const struct podtab_pod *meta, struct
 
 /* --- the room --- */
 
-struct stops_stats {
-	uint64_t stops;		  /* verdicts reported */
-	uint64_t unexpected;	  /* events a state does not expect: counted no-ops */
-	uint64_t inits_not_found; /* containers with processes of which none was found to be init */
-	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
-};
-
 struct stops {
 	struct cgmap *map;
 	struct names *names;
@@ -77,7 +70,9 @@ struct stops {
 	struct record_member members[RECORD_MEMBERS]; /* of the record under way */
 	struct map procs;		 /* scope all: stops of single processes, by pid */
 	struct deadline_queue proc_ages; /* of the last signal to each */
-	struct stops_stats stats;
+	struct {
+		uint64_t stops, unexpected, inits_not_found, procs_forgotten;
+	} stats; /* as in struct engine_stats */
 };
 
 void stops_done(struct stops *stops);

@@ -3,23 +3,27 @@
 
 #include "core/engine/sandbox.h"
 
-void subject_pod(const struct names *names, const struct cgnode *node, struct record_pod *ret)
+struct record_pod subject_of(const struct podtab_pod *meta, const char *uid, enum cgpath_qos qos,
+			     bool is_static)
 {
-	const struct podtab_pod *meta = names_pod(names, node);
-	const struct pod_cgroups *pod = cgmap_pod_around(names->map, node);
-
-	if (!pod)
-		return;
-	*ret = (struct record_pod){
+	return (struct record_pod){
 		.known = true,
 		.namespace_ = meta ? meta->namespace_ : NULL,
 		.name = meta ? meta->name : NULL,
 		.workload = meta ? meta->workload : NULL,
 		.workload_kind = meta ? meta->workload_kind : NULL,
-		.uid = pod->pod->uid,
-		.qos = pod->qos,
-		.is_static = pod->is_static,
+		.uid = uid,
+		.qos = qos,
+		.is_static = is_static,
 	};
+}
+
+void subject_pod(const struct names *names, const struct cgnode *node, struct record_pod *ret)
+{
+	const struct pod_cgroups *pod = cgmap_pod_around(names->map, node);
+
+	if (pod)
+		*ret = subject_of(names_pod(names, node), pod->pod->uid, pod->qos, pod->is_static);
 }
 
 /* Only a stop has evidence that can mark a guess. */
@@ -69,18 +73,9 @@ void subject_container(const struct names *names, const struct cgnode *node,
 void subject_ended(const struct names *names, const struct podtab_container *c,
 		   struct record_pod *ret_pod, struct record_container *ret)
 {
-	const struct podtab_pod *pod = podtab_pod(&names->tab, c->pod_uid);
-
-	*ret_pod = (struct record_pod){
-		.known = c->pod_uid[0],
-		.uid = c->pod_uid,
-		.namespace_ = pod ? pod->namespace_ : NULL,
-		.name = pod ? pod->name : NULL,
-		.workload = pod ? pod->workload : NULL,
-		.workload_kind = pod ? pod->workload_kind : NULL,
-		.qos = c->exit.qos,
-		.is_static = c->exit.is_static,
-	};
+	*ret_pod = subject_of(podtab_pod(&names->tab, c->pod_uid), c->pod_uid, c->exit.qos,
+			      c->exit.is_static);
+	ret_pod->known = c->pod_uid[0];
 	*ret = (struct record_container){
 		.known = true,
 		.name = c->name,

@@ -6,6 +6,9 @@
 #include "core/engine/names.h"
 #include "core/stop/sender.h"
 
+/* A pod by what sources provide of it (NULL: nothing). */
+struct record_pod subject_of(const struct podtab_pod *meta, const char *uid, enum cgpath_qos qos,
+			     bool is_static);
 /* A node's pod and its container; ret stays as it is where there is none. */
 void subject_pod(const struct names *names, const struct cgnode *node, struct record_pod *ret);
 void subject_container(const struct names *names, const struct cgnode *node,

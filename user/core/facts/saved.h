@@ -139,7 +139,7 @@ struct kept_signal {
 	uint64_t exec_ns;  /* of the request: as struct stop has it */
 	uint32_t n_others; /* of a request beside the one that counts: how many there were */
 	uint32_t hearing;  /* STOP_SHELL, or 0 */
-	/* The candidate's, as in struct stop_candidate. */
+	/* The candidate's, as in struct stop_aside. */
 	uint64_t numbers, suppressed;
 	uint64_t mind_start_ns; /* of the sender's mind */
 	uint32_t mind_pid;	/* 0: it was not saved */
@@ -156,23 +156,12 @@ struct pod_reported {
 	int64_t deleted_wall_ns;
 };
 
-/* What is reported of a pod, compared with the kernel. Times are CLOCK_BOOTTIME, 0: not so. */
-struct pod_truth {
-	uint32_t ready;	     /* enum record_tri */
-	uint32_t open;	     /* reported, and not over: bits of enum discrepancy */
-	uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
-	uint64_t unready_ns; /* it was Ready, and since then is not */
-	uint64_t heard_ns;   /* when the answer came that said so */
-	uint64_t gone_ns;    /* not listed any more */
-	uint64_t stop_ns;    /* first stop signal to a container, of those that may be its end */
-	uint64_t since_ns[KEPT_POD_DOUBTS];
-	bool lost;     /* events about one of its containers were, the sandbox apart */
-	bool measured; /* how long it was Ready after that is over */
-};
-
-/* A pod that is followed. */
-struct pod_followed {
+/* A pod that is followed: struct epod has these members, too. Times are CLOCK_BOOTTIME, 0: not so. */
+struct kept_pod {
 	char uid[POD_UID_MAX];
+	bool over;	   /* it is followed no longer: nothing else in here but the uid counts */
+	bool cgroups_over; /* all its cgroups are; what is made under its uid is another's */
+	bool observed_runtime; /* of older checkpoints */
 	enum cgpath_qos qos;
 	bool is_static;
 	bool listed, was_listed;
@@ -200,14 +189,19 @@ struct pod_followed {
 	/* A shutdown of the node requested it, and its time ends then; EPOD_GIVEN_UNKNOWN: when is
 	 * not known; 0: no shutdown did. */
 	uint64_t given_until_ns;
-};
-
-struct kept_pod {
-	bool over;	   /* it is followed no longer: nothing else in here but the uid counts */
-	bool cgroups_over; /* what is made under its uid is another's */
-	bool observed_runtime; /* of older checkpoints */
-	SHARED(pod_followed, followed);
-	struct pod_truth truth;
+	/* What is reported of it, compared with the kernel. */
+	struct {
+		uint32_t ready;	     /* enum record_tri */
+		uint32_t open;	     /* reported, and not over: bits of enum discrepancy */
+		uint64_t ready_ns;   /* when the newest answer that had it as Ready was asked for */
+		uint64_t unready_ns; /* it was Ready, and since then is not */
+		uint64_t heard_ns;   /* when the answer came that said so */
+		uint64_t gone_ns;    /* not listed any more */
+		uint64_t stop_ns; /* first stop signal to a container, of those that may be its end */
+		uint64_t since_ns[KEPT_POD_DOUBTS];
+		bool lost;     /* events about one of its containers were, the sandbox apart */
+		bool measured; /* how long it was Ready after that is over */
+	} truth;
 };
 
 /* How one of a pod's that a shutdown ends has exited, as struct podtab_container has it. */

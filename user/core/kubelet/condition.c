@@ -85,7 +85,7 @@ static void check_ready(const struct podobj_statuses *statuses, const char *name
 		add_name(&lists->lacking, name);
 }
 
-int podcond_containers_ready(const struct podcond_in *in, struct arena *arena,
+int podcond_containers_ready(const struct kubelet_in *in, struct arena *arena,
 			     struct podobj_condition *ret)
 {
 	_cleanup_(free_lists) struct lists lists = {};
@@ -110,7 +110,7 @@ int podcond_containers_ready(const struct podcond_in *in, struct arena *arena,
 	return say_lists(&lists, "unready", "ContainersNotReady", arena, ret);
 }
 
-static void check_gate(const struct podcond_in *in, const char *gate, struct buf *text)
+static void check_gate(const struct kubelet_in *in, const char *gate, struct buf *text)
 {
 	const struct podobj_condition *found = podobj_condition_of(&in->gates, gate);
 
@@ -127,7 +127,7 @@ static void check_gate(const struct podcond_in *in, const char *gate, struct buf
 			   gate);
 }
 
-int podcond_ready(const struct podcond_in *in, struct arena *arena, struct podobj_condition *ret)
+int podcond_ready(const struct kubelet_in *in, struct arena *arena, struct podobj_condition *ret)
 {
 	_cleanup_(buf_free) struct buf text = {};
 	int r = podcond_containers_ready(in, arena, ret);
@@ -146,7 +146,7 @@ int podcond_ready(const struct podcond_in *in, struct arena *arena, struct podob
 	return ret->message ? 0 : -ENOMEM;
 }
 
-static bool any_started(const struct podcond_in *in)
+static bool any_started(const struct kubelet_in *in)
 {
 	for (size_t i = 0; i < in->pod->containers.n; i++) {
 		const struct podobj_status *status =
@@ -159,7 +159,7 @@ static bool any_started(const struct podcond_in *in)
 	return false;
 }
 
-static void check_complete(const struct podcond_in *in, struct lists *lists)
+static void check_complete(const struct kubelet_in *in, struct lists *lists)
 {
 	for (size_t i = 0; i < in->pod->inits.n; i++) {
 		const struct podobj_container *init = &in->pod->inits.items[i];
@@ -174,7 +174,7 @@ static void check_complete(const struct podcond_in *in, struct lists *lists)
 }
 
 /* A pod that is restarted in place stays initialized. */
-int podcond_initialized(const struct podcond_in *in, struct arena *arena,
+int podcond_initialized(const struct kubelet_in *in, struct arena *arena,
 			struct podobj_condition *ret)
 {
 	_cleanup_(free_lists) struct lists lists = {};
@@ -250,7 +250,7 @@ static void check_records(const struct podobj_containers *list,
 	}
 }
 
-struct podobj_condition podcond_restarting_all(const struct podcond_in *in,
+struct podobj_condition podcond_restarting_all(const struct kubelet_in *in,
 					       const struct ctrstatus_record *records, size_t n)
 {
 	struct podobj_condition ret = condition(PODCOND_RESTARTING_ALL, false, "");

@@ -20,21 +20,11 @@
 #define PODCOND_RESTARTING_ALL	 "AllContainersRestarting"
 #define PODCOND_DISRUPTION	 "DisruptionTarget"
 
-struct podcond_in {
-	struct podphase_rules rules;
-	const struct podobj_pod *pod; /* its spec alone */
-	/* Found by name; may be one and the same list. */
-	struct podobj_statuses inits, containers;
-	const char *phase;
-	struct podobj_conditions gates;	 /* where readiness gates are looked up */
-	struct podobj_conditions former; /* what the conditions were */
-};
-
 /* 0, or -ENOMEM for a message. */
-int podcond_containers_ready(const struct podcond_in *in, struct arena *arena,
+int podcond_containers_ready(const struct kubelet_in *in, struct arena *arena,
 			     struct podobj_condition *ret);
-int podcond_ready(const struct podcond_in *in, struct arena *arena, struct podobj_condition *ret);
-int podcond_initialized(const struct podcond_in *in, struct arena *arena,
+int podcond_ready(const struct kubelet_in *in, struct arena *arena, struct podobj_condition *ret);
+int podcond_initialized(const struct kubelet_in *in, struct arena *arena,
 			struct podobj_condition *ret);
 
 /* A sandbox of the pod's, as the runtime has it. */
@@ -51,7 +41,7 @@ struct podobj_condition podcond_ready_to_start(const struct podcond_sandbox *san
 /* Whether any container asks for the restart of all: else the pod has no such condition. */
 bool podcond_may_restart_all(const struct podobj_pod *pod);
 /* Reads pod, phase and former of in. */
-struct podobj_condition podcond_restarting_all(const struct podcond_in *in,
+struct podobj_condition podcond_restarting_all(const struct kubelet_in *in,
 					       const struct ctrstatus_record *records, size_t n);
 
 /* What a phase from which there is no return makes of Ready and ContainersReady. */

@@ -217,7 +217,7 @@ static void restore_unseen(const struct making *m, const struct podobj_statuses 
 	}
 }
 
-static int convert_all(const struct making *m, struct podstatus_in *ret)
+static int convert_all(const struct making *m, struct kubelet_in *ret)
 {
 	const struct podobj_pod_status *api = &m->pod->status;
 	int r = convert(m, &m->pod->inits, &api->inits, &ret->inits);
@@ -249,7 +249,7 @@ static int compose(const struct making *m, struct podobj_pod_status *ret)
 {
 	struct podobj_pod_status marked, ends;
 	struct podobj_pod shown = *m->pod;
-	struct podstatus_in in = {
+	struct kubelet_in in = {
 		.rules = podphase_rules_of(RULES_MINOR),
 		.pod = m->pod,
 		.cached = &marked,

@@ -25,7 +25,7 @@ static bool is_initialized(const struct podobj_pod *pod)
 	return false;
 }
 
-static void add_list(const struct podphase_in *phase_in, enum podobj_list list,
+static void add_list(const struct kubelet_in *in, enum podobj_list list,
 		     const struct podobj_containers *containers,
 		     const struct podobj_statuses *statuses, struct explain_container *items,
 		     size_t *n)
@@ -36,26 +36,25 @@ static void add_list(const struct podphase_in *phase_in, enum podobj_list list,
 		c->ref = (struct podobj_ref){.list = list, .index = i};
 		c->container = &containers->items[i];
 		c->status = podobj_status_of(statuses, c->container->name);
-		c->sidecar = list == PODOBJ_INITS && phase_in->rules.sidecars &&
+		c->sidecar = list == PODOBJ_INITS && in->rules.sidecars &&
 			     podobj_is_sidecar(c->container);
 		if (list != PODOBJ_EPHEMERALS)
-			c->view = podphase_view(phase_in, c->ref);
+			c->view = podphase_view(in, c->ref);
 	}
 }
 
-static int view_containers(const struct podphase_in *phase_in, struct arena *arena,
-			   struct explain *ret)
+static int view_containers(const struct kubelet_in *in, struct arena *arena, struct explain *ret)
 {
-	const struct podobj_pod *pod = phase_in->pod;
+	const struct podobj_pod *pod = in->pod;
 	size_t n = 0;
 	struct explain_container *items = arena_array(
 		arena, pod->inits.n + pod->containers.n + pod->ephemerals.n, sizeof(*items));
 
 	if (!items)
 		return -ENOMEM;
-	add_list(phase_in, PODOBJ_INITS, &pod->inits, &pod->status.inits, items, &n);
-	add_list(phase_in, PODOBJ_CONTAINERS, &pod->containers, &pod->status.containers, items, &n);
-	add_list(phase_in, PODOBJ_EPHEMERALS, &pod->ephemerals, &pod->status.ephemerals, items, &n);
+	add_list(in, PODOBJ_INITS, &pod->inits, &pod->status.inits, items, &n);
+	add_list(in, PODOBJ_CONTAINERS, &pod->containers, &pod->status.containers, items, &n);
+	add_list(in, PODOBJ_EPHEMERALS, &pod->ephemerals, &pod->status.ephemerals, items, &n);
 	ret->containers = items;
 	ret->n_containers = n;
 	return 0;
@@ -71,22 +70,10 @@ static bool has_no_node(const struct podobj_pod *pod)
 	       !podobj_condition_is_true(&status->conditions, PODCOND_SCHEDULED);
 }
 
-static int make_status(const struct explain_in *in, const struct podphase_in *phase_in,
-		       struct arena *arena, struct explain *ret)
+static int make_status(const struct kubelet_in *in, struct arena *arena, struct explain *ret)
 {
 	const struct podobj_pod *pod = in->pod;
-	struct podstatus_in status_in = {
-		.rules = phase_in->rules,
-		.pod = pod,
-		.inits = phase_in->inits,
-		.containers = phase_in->containers,
-		.ephemerals = pod->status.ephemerals,
-		.killed = phase_in->killed,
-		.initialized = phase_in->initialized,
-		.deadline_passed = podstatus_deadline_passed(pod, in->now_wall_ns),
-		.now_wall_ns = in->now_wall_ns,
-	};
-	int r = podstatus_compose(&status_in, arena, &ret->status, &ret->by_containers);
+	int r = podstatus_compose(in, arena, &ret->status, &ret->by_containers);
 
 	if (r < 0)
 		return r;
@@ -96,14 +83,14 @@ static int make_status(const struct explain_in *in, const struct podphase_in *ph
 		ret->status = pod->status;
 	} else if (podobj_phase_is_terminal(pod->status.phase)) {
 		ret->from = EXPLAIN_API;
-	} else if (status_in.deadline_passed) {
+	} else if (in->deadline_passed) {
 		ret->from = EXPLAIN_DEADLINE;
 	}
 	return 0;
 }
 
 /* A pod whose containers do not make it over, and which is, was killed: evicted, or shut down. */
-static bool must_be_killed(const struct podphase_in *in)
+static bool must_be_killed(const struct kubelet_in *in)
 {
 	const char *phase = meta_phase_name(podphase_of(in).phase);
 
@@ -243,13 +230,16 @@ static int add_notes(struct explain *e, struct arena *arena, int64_t now_wall_ns
 int explain_pod(const struct explain_in *in, struct arena *arena, struct explain *ret)
 {
 	const struct podobj_pod *pod = in->pod;
-	struct podphase_in phase_in = {
+	struct kubelet_in kubelet = {
 		.rules = podphase_rules_of(in->minor),
 		.pod = pod,
 		.inits = pod->status.inits,
 		.containers = pod->status.containers,
+		.ephemerals = pod->status.ephemerals,
 		.killed = pod->deleting,
 		.initialized = is_initialized(pod),
+		.deadline_passed = podstatus_deadline_passed(pod, in->now_wall_ns),
+		.now_wall_ns = in->now_wall_ns,
 	};
 	struct explain e = {.minor = in->minor, .pod = pod};
 	int r;
@@ -258,11 +248,11 @@ int explain_pod(const struct explain_in *in, struct arena *arena, struct explain
 		*(jobpolicy_is_of(in->job, pod) ? &e.job : &e.other_job) = in->job;
 
 	/* A pod that has no status at all yet is not one whose statuses are missing. */
-	phase_in.inits.absent = phase_in.containers.absent = false;
-	e.killed = phase_in.killed = must_be_killed(&phase_in);
-	r = view_containers(&phase_in, arena, &e);
+	kubelet.inits.absent = kubelet.containers.absent = false;
+	e.killed = kubelet.killed = must_be_killed(&kubelet);
+	r = view_containers(&kubelet, arena, &e);
 	if (r == 0)
-		r = make_status(in, &phase_in, arena, &e);
+		r = make_status(&kubelet, arena, &e);
 	if (r < 0)
 		return r;
 	if (e.job && strcmp(e.status.phase, "Failed") == 0)

@@ -74,7 +74,7 @@ static const struct podobj_container_state *end_of(const struct podobj_status *s
 	return NULL;
 }
 
-static void check_restart(const struct podphase_in *in, const struct podobj_container *container,
+static void check_restart(const struct kubelet_in *in, const struct podobj_container *container,
 			  struct podphase_view *view)
 {
 	view->restarts = podphase_restarts(&in->rules, in->pod->restart_policy, container,
@@ -82,7 +82,7 @@ static void check_restart(const struct podphase_in *in, const struct podobj_cont
 }
 
 /* One that ended with 0 is done and counts for nothing. */
-static void view_init(const struct podphase_in *in, const struct podobj_container *container,
+static void view_init(const struct kubelet_in *in, const struct podobj_container *container,
 		      struct podphase_view *view)
 {
 	if (!view->end) {
@@ -111,7 +111,7 @@ static void view_sidecar(const struct podobj_status *status, struct podphase_vie
 }
 
 /* Only an end that is the present state is a success. */
-static void view_regular(const struct podphase_in *in, const struct podobj_container *container,
+static void view_regular(const struct kubelet_in *in, const struct podobj_container *container,
 			 const struct podobj_status *status, struct podphase_view *view)
 {
 	if (!status || status->state.kind == PODOBJ_NONE) {
@@ -130,7 +130,7 @@ static void view_regular(const struct podphase_in *in, const struct podobj_conta
 	}
 }
 
-struct podphase_view podphase_view(const struct podphase_in *in, struct podobj_ref ref)
+struct podphase_view podphase_view(const struct kubelet_in *in, struct podobj_ref ref)
 {
 	const struct podobj_container *container = podobj_container_at(in->pod, ref);
 	bool is_init = ref.list == PODOBJ_INITS;
@@ -152,7 +152,7 @@ struct tally {
 	struct podobj_ref first[PODPHASE_COUNT_COUNT];
 };
 
-static void add_up(const struct podphase_in *in, enum podobj_list list, size_t n,
+static void add_up(const struct kubelet_in *in, enum podobj_list list, size_t n,
 		   struct tally *tally)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -168,7 +168,7 @@ static void add_up(const struct podphase_in *in, enum podobj_list list, size_t n
 
 /* Whether a pod whose containers have all stopped goes on. Before there were rules of containers,
  * the pod's policy alone decided, of the containers together. */
-static bool goes_on(const struct podphase_in *in, const struct podphase *phase)
+static bool goes_on(const struct kubelet_in *in, const struct podphase *phase)
 {
 	if (in->rules.container_rules)
 		return phase->counts[PODPHASE_RESTARTABLE] > 0;
@@ -179,8 +179,7 @@ static bool goes_on(const struct podphase_in *in, const struct podphase *phase)
 
 /* docs/kubelet-rules.md, "Killed pods": a static pod is never given a phase that it could not
  * leave. */
-static enum podphase_rule rule_of_stopped(const struct podphase_in *in,
-					  const struct podphase *phase)
+static enum podphase_rule rule_of_stopped(const struct kubelet_in *in, const struct podphase *phase)
 {
 	bool succeeded = phase->counts[PODPHASE_UNSUCCESSFUL] == 0;
 
@@ -191,7 +190,7 @@ static enum podphase_rule rule_of_stopped(const struct podphase_in *in,
 	return succeeded ? PODPHASE_RULE_SUCCEEDED : PODPHASE_RULE_FAILED;
 }
 
-static enum podphase_rule rule_of(const struct podphase_in *in, const struct podphase *phase)
+static enum podphase_rule rule_of(const struct kubelet_in *in, const struct podphase *phase)
 {
 	const size_t *n = phase->counts;
 
@@ -228,7 +227,7 @@ static const struct {
 	[PODPHASE_RULE_UNKNOWN] = {META_PHASE_PENDING, PODPHASE_UNKNOWN},
 };
 
-struct podphase podphase_of(const struct podphase_in *in)
+struct podphase podphase_of(const struct kubelet_in *in)
 {
 	struct podphase phase = {};
 	struct tally tally = {.out = &phase};

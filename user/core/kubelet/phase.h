@@ -26,13 +26,28 @@ struct podphase_rules {
 /* The rules of a kubelet 1.<minor> with default gates. */
 struct podphase_rules podphase_rules_of(unsigned int minor);
 
-struct podphase_in {
+/* What the kubelet makes a pod's phase, its conditions and its status of. */
+struct kubelet_in {
 	struct podphase_rules rules;
-	const struct podobj_pod *pod; /* its spec alone, and whether it is static */
-	/* Found by name; may be one and the same list. */
-	struct podobj_statuses inits, containers;
+	/* Its spec, and whether it is static; for a status, with the status that the API has. */
+	const struct podobj_pod *pod;
+	/* Found by name; may be one and the same list. For a status: what the API is to have of
+	 * them, ready and started as probes have it. */
+	struct podobj_statuses inits, containers, ephemerals;
 	bool killed;	  /* podIsTerminal: asked after the pod was killed, or is cleaned up */
 	bool initialized; /* podHasInitialized: the present sandbox has a regular container */
+	/* For conditions alone, those of a status apart. */
+	const char *phase;
+	struct podobj_conditions gates;	 /* where readiness gates are looked up */
+	struct podobj_conditions former; /* what the conditions were */
+	/* For a status alone. */
+	const struct podobj_pod_status *cached; /* what was made last; NULL: nothing yet */
+	const struct podcond_sandbox *sandboxes;
+	size_t n_sandboxes;
+	const struct ctrstatus_record *records; /* what the runtime has, of each the newest first */
+	size_t n_records;
+	bool deadline_passed; /* podstatus_deadline_passed() */
+	int64_t now_wall_ns;
 };
 
 struct podphase_view {
@@ -43,7 +58,7 @@ struct podphase_view {
 };
 
 /* What one container counts for; ref must be one of the pod's init or regular containers. */
-struct podphase_view podphase_view(const struct podphase_in *in, struct podobj_ref ref);
+struct podphase_view podphase_view(const struct kubelet_in *in, struct podobj_ref ref);
 
 struct podphase {
 	enum meta_phase phase;
@@ -52,7 +67,7 @@ struct podphase {
 	size_t counts[PODPHASE_COUNT_COUNT];
 };
 
-struct podphase podphase_of(const struct podphase_in *in);
+struct podphase podphase_of(const struct kubelet_in *in);
 
 /* Whether the kubelet would start a container again that ended so (docs/kubelet-rules.md,
  * "Container restarts"); *ret_by says by what. */

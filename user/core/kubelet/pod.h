@@ -135,12 +135,6 @@ struct podobj_owner {
 	bool controller;
 };
 
-/* What controllers leave in the labels of their pods. */
-struct podobj_labels {
-	const char *template_hash, *statefulset_pod, *revision_hash;
-	const char *job, *old_job; /* batch.kubernetes.io/job-name, job-name */
-};
-
 /*
  * A member that a list of many pods has in a form that makes no sense is unreadable: unknown, which
  * is not the same as absent. Where a pod is read alone that is an error.
@@ -162,7 +156,9 @@ struct podobj_pod {
 	const char *source;	/* what the kubelet has it from: "api", "file", "http" */
 	bool source_unreadable;
 	int64_t seen_wall_ns; /* when this kubelet process first saw it */
-	struct podobj_labels labels;
+	/* What controllers leave in the labels of their pods. */
+	const char *template_hash, *statefulset_pod, *revision_hash;
+	const char *job, *old_job; /* batch.kubernetes.io/job-name, job-name */
 	bool host_network;
 	bool has_deadline;
 	int64_t deadline_s; /* spec.activeDeadlineSeconds */

@@ -165,7 +165,7 @@ static const char *first_given(const char *a, const char *b)
 }
 
 /* The phase, its reason and message (docs/kubelet-rules.md, "Status composition"). */
-static void compose_phase(const struct podstatus_in *in, const struct podobj_pod_status *former,
+static void compose_phase(const struct kubelet_in *in, const struct podobj_pod_status *former,
 			  const struct podphase *phase, struct podobj_pod_status *ret)
 {
 	const struct podobj_pod_status *api = &in->pod->status;
@@ -190,18 +190,18 @@ static void compose_phase(const struct podstatus_in *in, const struct podobj_pod
 		ret->phase = api->phase;
 }
 
-static void add_stamped(const struct podstatus_in *in, const struct podobj_conditions *former,
-			struct podobj_condition *condition, struct list *list)
+static void add_stamped(const struct kubelet_in *in, struct podobj_condition *condition,
+			struct list *list)
 {
-	stamp(condition, former, in->now_wall_ns);
+	stamp(condition, &in->former, in->now_wall_ns);
 	list_add(list, condition);
 }
 
-static void add_foreign(const struct podstatus_in *in, const struct podobj_conditions *former,
-			struct list *list)
+static void add_foreign(const struct kubelet_in *in, struct list *list)
 {
 	const struct podobj_conditions *api = &in->pod->status.conditions;
-	const struct podobj_condition *disruption = podobj_condition_of(former, PODCOND_DISRUPTION);
+	const struct podobj_condition *disruption =
+		podobj_condition_of(&in->former, PODCOND_DISRUPTION);
 
 	for (size_t i = 0; i < api->n; i++) {
 		if (!podcond_is_kubelets(api->items[i].type))
@@ -212,10 +212,9 @@ static void add_foreign(const struct podstatus_in *in, const struct podobj_condi
 }
 
 /* Those that containers decide on. The gates may be any condition that is there already. */
-static int add_own(const struct podstatus_in *in, struct podcond_in *cond, struct arena *arena,
-		   struct list *list)
+static int add_own(struct kubelet_in *in, struct arena *arena, struct list *list)
 {
-	static int (*const make[])(const struct podcond_in *, struct arena *,
+	static int (*const make[])(const struct kubelet_in *, struct arena *,
 				   struct podobj_condition *) = {
 		podcond_initialized,
 		podcond_ready,
@@ -226,18 +225,18 @@ static int add_own(const struct podstatus_in *in, struct podcond_in *cond, struc
 		struct podobj_condition condition;
 		int r;
 
-		cond->gates = list_done(list);
-		r = make[i](cond, arena, &condition);
+		in->gates = list_done(list);
+		r = make[i](in, arena, &condition);
 		if (r < 0)
 			return r;
-		add_stamped(in, &cond->former, &condition, list);
+		add_stamped(in, &condition, list);
 	}
 	return 0;
 }
 
 /* Foreign conditions, then the kubelet's own. */
-static int compose_conditions(const struct podstatus_in *in, struct podcond_in *cond,
-			      struct arena *arena, struct podobj_conditions *ret)
+static int compose_conditions(struct kubelet_in *in, struct arena *arena,
+			      struct podobj_conditions *ret)
 {
 	struct podobj_condition ready_to_start =
 		podcond_ready_to_start(in->sandboxes, in->n_sandboxes, in->pod->host_network);
@@ -248,35 +247,28 @@ static int compose_conditions(const struct podstatus_in *in, struct podcond_in *
 
 	if (r < 0)
 		return r;
-	add_foreign(in, &cond->former, &list);
-	add_stamped(in, &cond->former, &ready_to_start, &list);
-	r = add_own(in, cond, arena, &list);
+	add_foreign(in, &list);
+	add_stamped(in, &ready_to_start, &list);
+	r = add_own(in, arena, &list);
 	if (r < 0)
 		return r;
-	add_stamped(in, &cond->former, &scheduled, &list);
+	add_stamped(in, &scheduled, &list);
 	if (in->rules.restart_all && podcond_may_restart_all(in->pod)) {
 		struct podobj_condition restarting =
-			podcond_restarting_all(cond, in->records, in->n_records);
+			podcond_restarting_all(in, in->records, in->n_records);
 
-		add_stamped(in, &cond->former, &restarting, &list);
+		add_stamped(in, &restarting, &list);
 	}
-	settle(&list, cond->phase, &cond->former, in->now_wall_ns);
+	settle(&list, in->phase, &in->former, in->now_wall_ns);
 	*ret = list_done(&list);
 	return 0;
 }
 
-int podstatus_compose(const struct podstatus_in *in, struct arena *arena,
+int podstatus_compose(const struct kubelet_in *in, struct arena *arena,
 		      struct podobj_pod_status *ret, struct podphase *ret_phase)
 {
 	const struct podobj_pod_status *former = in->cached ? in->cached : &in->pod->status;
-	struct podphase phase = podphase_of(&(struct podphase_in){
-		.rules = in->rules,
-		.pod = in->pod,
-		.inits = in->inits,
-		.containers = in->containers,
-		.killed = in->killed,
-		.initialized = in->initialized,
-	});
+	struct podphase phase = podphase_of(in);
 	struct podobj_pod_status status = {
 		.reason = "",
 		.message = "",
@@ -284,18 +276,13 @@ int podstatus_compose(const struct podstatus_in *in, struct arena *arena,
 		.containers = in->containers,
 		.ephemerals = in->ephemerals,
 	};
-	struct podcond_in cond = {
-		.rules = in->rules,
-		.pod = in->pod,
-		.inits = in->inits,
-		.containers = in->containers,
-		.former = former->conditions,
-	};
+	struct kubelet_in own = *in;
 	int r;
 
 	compose_phase(in, former, &phase, &status);
-	cond.phase = status.phase;
-	r = compose_conditions(in, &cond, arena, &status.conditions);
+	own.phase = status.phase;
+	own.former = former->conditions;
+	r = compose_conditions(&own, arena, &status.conditions);
 	if (r < 0)
 		return r;
 	*ret = status;

@@ -16,24 +16,8 @@
 #include "core/kubelet/phase.h"
 #include "core/kubelet/pod.h"
 
-struct podstatus_in {
-	struct podphase_rules rules;
-	const struct podobj_pod *pod;		/* with the status that the API has */
-	const struct podobj_pod_status *cached; /* what was made last; NULL: nothing yet */
-	/* What the API is to have of them, ready and started as probes have it. */
-	struct podobj_statuses inits, containers, ephemerals;
-	bool killed;	  /* asked after the pod was killed, or is cleaned up */
-	bool initialized; /* the present sandbox has a regular container */
-	const struct podcond_sandbox *sandboxes;
-	size_t n_sandboxes;
-	const struct ctrstatus_record *records; /* what the runtime has, of each the newest first */
-	size_t n_records;
-	bool deadline_passed; /* podstatus_deadline_passed() */
-	int64_t now_wall_ns;
-};
-
 /* 0, -ENOMEM. ret_phase (may be NULL) says how the containers alone would have it. */
-int podstatus_compose(const struct podstatus_in *in, struct arena *arena,
+int podstatus_compose(const struct kubelet_in *in, struct arena *arena,
 		      struct podobj_pod_status *ret, struct podphase *ret_phase);
 
 /* The API's object says nothing of sandboxes: the condition about them, in a list that

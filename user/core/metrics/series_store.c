@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "core/stop/outcome.h"
 
 static int compare_labels(const struct labelset *set, const struct labels *labels)
@@ -80,21 +81,6 @@ static struct labelset *labelset_free(struct labelset *set)
 	return NULL;
 }
 
-static bool make_room(struct series_store *store)
-{
-	size_t room = store->room ? store->room * 2 : 16;
-	struct labelset **sets;
-
-	if (store->n < store->room)
-		return true;
-	sets = reallocarray(store->sets, room, sizeof(struct labelset *));
-	if (!sets)
-		return false;
-	store->sets = sets;
-	store->room = room;
-	return true;
-}
-
 struct labelset *series_store_add(struct series_store *store, const struct labels *labels)
 {
 	bool found;
@@ -103,7 +89,7 @@ struct labelset *series_store_add(struct series_store *store, const struct label
 
 	if (found)
 		return store->sets[at];
-	if (!make_room(store))
+	if (!ROOM_FOR_ONE(store->sets, store->n, store->room, 16))
 		return NULL;
 	set = labelset_new(labels);
 	if (!set)

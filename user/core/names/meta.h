@@ -125,7 +125,9 @@ struct exit_seen {
 	uint32_t status; /* raw wait status */
 	uint64_t at_ns, start_ns;
 	int64_t wall_ns;
-	bool oom_victim, oom_beside, oom_sure; /* as struct discrepancy_exit has it */
+	bool oom_victim; /* the OOM killer chose it */
+	bool oom_beside; /* ... or another process of the container */
+	bool oom_sure;	 /* false: some of that may have gone unseen */
 	/* As its cgroup's path had it. */
 	bool is_static;
 	uint32_t runtime, qos; /* enum cgpath_runtime, enum cgpath_qos */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/names/meta.h"
+
 uint64_t discrepancy_grace_ns(enum discrepancy kind)
 {
 	bool changes = kind == DISCREPANCY_OBJECT_GONE || kind == DISCREPANCY_TERMINAL_POPULATED;
@@ -16,7 +18,7 @@ int32_t discrepancy_code_of(uint32_t status)
 }
 
 /* A runtime reports OOMKilled if any process of the container was a victim, however its init left. */
-static bool reason_differs(const struct discrepancy_exit *exit, const char *reason)
+static bool reason_differs(const struct exit_seen *exit, const char *reason)
 {
 	bool failed = discrepancy_code_of(exit->status) != 0;
 	bool victim = exit->oom_victim && (exit->status & 0x7f) == 9;
@@ -45,7 +47,7 @@ static bool is_late(const struct discrepancy_reported *reported, int64_t wall_ns
 	return reported->finished_ns > wall_ns && reported->finished_ns <= reported->heard_ns;
 }
 
-uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
+uint32_t discrepancy_of_exit(const struct exit_seen *exit,
 			     const struct discrepancy_reported *reported)
 {
 	uint32_t bits = 0;

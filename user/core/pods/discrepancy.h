@@ -26,16 +26,9 @@
 /* The API writes whole seconds; a runtime stamps an exit when it reaps, which takes a moment. */
 #define DISCREPANCY_TIME_NS 1000000000LL
 
-/* An exit as the kernel saw it. Times are nanoseconds since 1970. */
-struct discrepancy_exit {
-	uint32_t status; /* raw wait status */
-	int64_t wall_ns;
-	bool oom_victim; /* the OOM killer chose it */
-	bool oom_beside; /* ... or another process of the container */
-	bool oom_sure;	 /* false: some of that may have gone unseen */
-};
+struct exit_seen;
 
-/* ... and as it is reported. */
+/* An exit as it is reported. Times are nanoseconds since 1970. */
 struct discrepancy_reported {
 	int32_t code;	     /* 128 + n for signal n */
 	const char *reason;  /* "": none */
@@ -52,7 +45,7 @@ int32_t discrepancy_code_of(uint32_t status);
 /* In what an exit is reported otherwise than it was: bits DISCREPANCY_BIT(kind). Only the reasons
  * Completed, Error and OOMKilled say anything about the exit itself (docs/kubelet-rules.md, "Exit
  * reasons"). */
-uint32_t discrepancy_of_exit(const struct discrepancy_exit *exit,
+uint32_t discrepancy_of_exit(const struct exit_seen *exit,
 			     const struct discrepancy_reported *reported);
 
 #endif

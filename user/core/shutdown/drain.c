@@ -59,14 +59,15 @@ static bool is_all_deaf(const struct shutview_pod *view)
 							   count_running(&s->ephemerals);
 }
 
-struct drain_pod drain_pod_of(const struct shutview_pod *view, uint64_t deadline_ns)
+struct shutview_pod drain_pod_of(const struct shutview_pod *view, uint64_t deadline_ns)
 {
 	const struct podobj_pod *pod = view->pod;
-	struct drain_pod out = {.view = *view, .part = part_of(pod, view->over)};
+	struct shutview_pod out = *view;
 
+	out.part = part_of(pod, view->over);
 	if (out.part == DRAIN_OVER || is_all_deaf(view)) {
 		out.need_known = true;
-		out.view.cut = SHUTVIEW_FITS;
+		out.cut = SHUTVIEW_FITS;
 		return out;
 	}
 	/* What is left of a deletion's period is not in the API. */
@@ -80,20 +81,20 @@ struct drain_pod drain_pod_of(const struct shutview_pod *view, uint64_t deadline
 
 static int compare(const void *x, const void *y)
 {
-	const struct drain_pod *a = x, *b = y;
+	const struct shutview_pod *a = x, *b = y;
 	int r;
 
 	if (a->part != b->part)
 		return a->part < b->part ? -1 : 1;
-	if (a->view.group != b->view.group)
-		return a->view.group < b->view.group ? -1 : 1;
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
 	if (a->need_ns != b->need_ns)
 		return a->need_ns > b->need_ns ? -1 : 1;
-	r = strcmp(a->view.pod->namespace_, b->view.pod->namespace_);
-	return r ? r : strcmp(a->view.pod->name, b->view.pod->name);
+	r = strcmp(a->pod->namespace_, b->pod->namespace_);
+	return r ? r : strcmp(a->pod->name, b->pod->name);
 }
 
-void drain_sort(struct drain_pod *pods, size_t n)
+void drain_sort(struct shutview_pod *pods, size_t n)
 {
 	if (n > 0)
 		qsort(pods, n, sizeof(*pods), compare);
@@ -102,18 +103,18 @@ void drain_sort(struct drain_pod *pods, size_t n)
 static void count(struct drain *drain, struct drain_group *groups)
 {
 	for (size_t i = 0; i < drain->n; i++) {
-		const struct drain_pod *p = &drain->pods[i];
-		struct drain_group *group = &groups[p->view.group];
+		const struct shutview_pod *p = &drain->pods[i];
+		struct drain_group *group = &groups[p->group];
 
 		drain->parts[p->part]++;
 		if (p->part > DRAIN_DELETING)
 			continue;
-		drain->cut_short += p->view.cut == SHUTVIEW_CUT_SHORT;
-		drain->unknown += p->view.cut == SHUTVIEW_CUT_UNKNOWN;
+		drain->cut_short += p->cut == SHUTVIEW_CUT_SHORT;
+		drain->unknown += p->cut == SHUTVIEW_CUT_UNKNOWN;
 		if (p->part != DRAIN_DELETE)
 			continue;
-		drain->deaf += p->view.hearing == SHUTVIEW_DEAF;
-		drain->unheard += p->view.hearing == SHUTVIEW_HEARING_UNKNOWN;
+		drain->deaf += p->hearing == SHUTVIEW_DEAF;
+		drain->unheard += p->hearing == SHUTVIEW_HEARING_UNKNOWN;
 		drain->n_groups += group->n_pods++ == 0;
 		if (p->need_ns > group->need_ns)
 			group->need_ns =
@@ -138,7 +139,7 @@ static void set_times(const struct drain *drain, struct drain_group *groups)
 		first->by_ns = 0;
 }
 
-int drain_of(const struct shutplan *plan, uint64_t deadline_ns, const struct drain_pod *pods,
+int drain_of(const struct shutplan *plan, uint64_t deadline_ns, const struct shutview_pod *pods,
 	     size_t n, struct arena *arena, struct drain *ret)
 {
 	struct drain_group *groups = arena_array(arena, plan->n, sizeof(*groups));

@@ -19,14 +19,6 @@
 #define CORE_SHUTDOWN_DRAIN_H
 
 #include "core/shutdown/view.h"
-#include "core/words/words.h"
-
-struct drain_pod {
-	struct shutview_pod view; /* of drain_plan_of(): cut is by the deadline and the need */
-	enum drain_part part;
-	bool need_known;
-	uint64_t need_ns;
-};
 
 struct drain_group {
 	size_t n_pods;	  /* to delete */
@@ -38,7 +30,7 @@ struct drain {
 	uint64_t deadline_ns;
 	unsigned int minor; /* of the kubelet 1.<minor> */
 	const struct shutplan *plan;
-	const struct drain_pod *pods; /* in the order of drain_sort() */
+	const struct shutview_pod *pods; /* in the order of drain_sort() */
 	size_t n;
 	const struct drain_group *groups; /* of the plan's */
 	size_t n_groups;		  /* those with pods to delete */
@@ -52,14 +44,15 @@ struct drain {
 int drain_plan_of(const struct shutplan *plan, uint64_t deadline_ns, struct arena *arena,
 		  struct shutplan *ret);
 
-/* view: shutview_pod_of() such a plan, after shutview_listen(). */
-struct drain_pod drain_pod_of(const struct shutview_pod *view, uint64_t deadline_ns);
+/* view: shutview_pod_of() such a plan, after shutview_listen(). Then cut is by the deadline and the
+ * need. */
+struct shutview_pod drain_pod_of(const struct shutview_pod *view, uint64_t deadline_ns);
 
-void drain_sort(struct drain_pod *pods, size_t n);
+void drain_sort(struct shutview_pod *pods, size_t n);
 
 /* Adds up what was sorted. 0 or -ENOMEM. The groups are the arena's; the plan and the pods are only
  * pointed to. */
-int drain_of(const struct shutplan *plan, uint64_t deadline_ns, const struct drain_pod *pods,
+int drain_of(const struct shutplan *plan, uint64_t deadline_ns, const struct shutview_pod *pods,
 	     size_t n, struct arena *arena, struct drain *ret);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "core/kubelet/pod.h"
 #include "core/shutdown/plan.h"
+#include "core/words/words.h"
 
 /* Whether a pod's group is over before its grace period is. */
 enum shutview_cut {
@@ -56,6 +57,10 @@ struct shutview_pod {
 	uint64_t wasted_ns; /* how long its group waits for the deaf ones at the most */
 	const struct shutview_early *early; /* as far as is known; of shutview_find_drivers() */
 	size_t n_early;
+	/* Of drain_pod_of() alone (core/shutdown/drain). */
+	enum drain_part part;
+	bool need_known;
+	uint64_t need_ns;
 };
 
 struct shutview_group {

@@ -27,7 +27,7 @@ void asked_forget_aside(struct cgmap *map, struct stop *stop)
 
 	if (!aside)
 		return;
-	asked_forget(map, &aside->candidate.signal);
+	asked_forget(map, &aside->candidate);
 	asked_forget(map, &aside->inside);
 	asked_forget(map, &aside->keeper);
 	for (size_t i = 0; i < STOP_OTHERS; i++)
@@ -170,7 +170,6 @@ bool asked_note_candidate(struct cgmap *map, struct stop *stop, const struct obs
 			  uint64_t at_ns, struct sender *sender)
 {
 	struct stop_aside *aside;
-	struct stop_candidate *c;
 
 	if (sender->kind != SENDER_RUNTIME || sender->relation != RELATION_MANAGER ||
 	    sig->result == RESULT_OVERFLOW || !stop_is_running(stop) || stop->state == STOP_KILLED)
@@ -178,10 +177,9 @@ bool asked_note_candidate(struct cgmap *map, struct stop *stop, const struct obs
 	aside = stop_want_aside(stop);
 	if (!aside)
 		return false;
-	c = &aside->candidate;
-	c->suppressed = stop->before.suppressed + sig->suppressed;
-	c->numbers |= 1ULL << (sig->sig - 1);
-	asked_take(map, &c->signal, sig, at_ns, sender);
+	aside->suppressed = stop->before.suppressed + sig->suppressed;
+	aside->numbers |= 1ULL << (sig->sig - 1);
+	asked_take(map, &aside->candidate, sig, at_ns, sender);
 	return true;
 }
 
@@ -240,13 +238,11 @@ static bool yields(const struct stop_signal *request, uint32_t number)
 
 static void candidate_is_request(struct cgmap *map, struct stop *stop, bool inferred)
 {
-	struct stop_candidate *c = &stop->aside->candidate;
-
 	asked_forget(map, &stop->request);
-	request_is(stop, &c->signal);
+	request_is(stop, &stop->aside->candidate);
 	stop->request.inferred = inferred;
-	stop->request_sigs = c->numbers;
-	stop->request_suppressed = c->suppressed;
+	stop->request_sigs = stop->aside->numbers;
+	stop->request_suppressed = stop->aside->suppressed;
 	/* This was of the request before. */
 	stop->forward = (struct stop_forward){};
 	stop->deliver_ns = stop->request.taken_ns;
@@ -254,30 +250,31 @@ static void candidate_is_request(struct cgmap *map, struct stop *stop, bool infe
 
 bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
 {
-	struct stop_candidate *c = stop->aside ? &stop->aside->candidate : NULL;
-	bool is_last = c && c->signal.number == number;
-	bool is_request = is_last && c->signal.seen && yields(&stop->request, number) &&
-			  now_ns < c->signal.at_ns + stop_lapse_after_ns(stop);
+	struct stop_aside *aside = stop->aside;
+	const struct stop_signal *c = &stop_aside_of(stop)->candidate;
+	bool is_last = c->number == number;
+	bool is_request = is_last && c->seen && yields(&stop->request, number) &&
+			  now_ns < c->at_ns + stop_lapse_after_ns(stop);
 
-	if (!c)
+	if (!aside)
 		return false;
-	c->numbers &= 1ULL << (number - 1);
+	aside->numbers &= 1ULL << (number - 1);
 	if (is_request) {
 		candidate_is_request(map, stop, false);
 		stop_advance(stop, STOP_EV_REQUEST);
 	}
 	/* An earlier one may have been the request: only its time and sender are lost. */
-	if (is_last || !c->numbers) {
-		if (c->signal.seen)
-			push_other(map, stop, &c->signal);
-		c->numbers = 0;
+	if (is_last || !aside->numbers) {
+		if (c->seen)
+			push_other(map, stop, &aside->candidate);
+		aside->numbers = 0;
 	}
 	return is_request;
 }
 
 void stop_infer_request(struct cgmap *map, struct stop *stop)
 {
-	const struct stop_signal *c = &stop_aside_of(stop)->candidate.signal;
+	const struct stop_signal *c = &stop_aside_of(stop)->candidate;
 
 	if (stop->request.seen || !c->seen || !stop->kill.seen || !stop->exit_seen ||
 	    unheard_by(c->number, c->result, c->flags, false) == UNHEARD_DEFAULT_IGNORE ||
@@ -300,7 +297,7 @@ static size_t signals_of(struct stop *stop, struct stop_signal *ret[static SIGNA
 	if (!stop->aside)
 		return n;
 	ret[n++] = &stop->aside->inside;
-	ret[n++] = &stop->aside->candidate.signal;
+	ret[n++] = &stop->aside->candidate;
 	for (size_t i = 0; i < STOP_OTHERS; i++)
 		ret[n++] = &stop->aside->others[i];
 	return n;

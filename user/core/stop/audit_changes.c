@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
+
 struct audit_change {
 	char *cgroup;
 	uint32_t pid;
@@ -38,15 +40,8 @@ static struct audit_change *add(struct audit_changes *changes, const struct audi
 {
 	struct audit_change *c;
 
-	if (changes->n == changes->room) {
-		size_t room = changes->room ? changes->room * 2 : 64;
-
-		c = reallocarray(changes->list, room, sizeof(*c));
-		if (!c)
-			return NULL;
-		changes->list = c;
-		changes->room = room;
-	}
+	if (!ROOM_FOR_ONE(changes->list, changes->n, changes->room, 64))
+		return NULL;
 	c = changes->list + changes->n;
 	*c = (struct audit_change){
 		.cgroup = strdup(s->cgroup), .pid = s->pid, .start_ns = s->start_ns};

@@ -54,7 +54,7 @@ const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_ke
 {
 	const struct stop_signal *const signals[STOP_KEPT_OTHER] = {
 		[STOP_KEPT_REQUEST] = &stop->request,
-		[STOP_KEPT_CANDIDATE] = &stop_aside_of(stop)->candidate.signal,
+		[STOP_KEPT_CANDIDATE] = &stop_aside_of(stop)->candidate,
 		[STOP_KEPT_INSIDE] = &stop_aside_of(stop)->inside,
 		[STOP_KEPT_KILL] = &stop->kill,
 		[STOP_KEPT_KEEPER] = &stop_aside_of(stop)->keeper,
@@ -66,13 +66,6 @@ const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_ke
 							    : NULL;
 
 	return signals[which]->seen ? signals[which] : NULL;
-}
-
-static void keep_candidate(const struct stop_candidate *c, struct kept_signal *ret)
-{
-	ret->kill = ret->inside = true;
-	ret->numbers = c->numbers;
-	ret->suppressed = c->suppressed;
 }
 
 bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept_signal *ret)
@@ -96,8 +89,11 @@ bool stop_keep_signal(const struct stop *stop, enum stop_kept which, struct kept
 		.mind_start_ns = s->sender.mind.start_ns,
 	};
 	memcpy(ret->ancestors, s->sender.ancestors, sizeof(ret->ancestors));
-	if (which == STOP_KEPT_CANDIDATE)
-		keep_candidate(&stop_aside_of(stop)->candidate, ret);
+	if (which == STOP_KEPT_CANDIDATE) {
+		ret->kill = ret->inside = true;
+		ret->numbers = stop->aside->numbers;
+		ret->suppressed = stop->aside->suppressed;
+	}
 	return true;
 }
 
@@ -183,7 +179,7 @@ static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
 		return aside->others + which - STOP_KEPT_OTHER;
 	if (which == STOP_KEPT_KEEPER)
 		return &aside->keeper;
-	return which == STOP_KEPT_CANDIDATE ? &aside->candidate.signal : &aside->inside;
+	return which == STOP_KEPT_CANDIDATE ? &aside->candidate : &aside->inside;
 }
 
 static bool can_be_signal(const struct kept_signal *kept, enum stop_kept which)
@@ -194,12 +190,6 @@ static bool can_be_signal(const struct kept_signal *kept, enum stop_kept which)
 	return kept->number >= 1 && kept->number <= SIGNALS &&
 	       is_kill == (kept->number == SIGKILL_NR) && is_candidate == (kept->numbers != 0) &&
 	       kept->kind < SENDER_KIND_COUNT && kept->relation < RELATION_COUNT;
-}
-
-static void restore_candidate(const struct kept_signal *kept, struct stop_candidate *ret)
-{
-	ret->numbers = kept->numbers;
-	ret->suppressed = kept->suppressed;
 }
 
 /* Each of those that are kept has the number of all; before it was written there are n at least. */
@@ -245,8 +235,10 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 		stop->exec_ns = kept->exec_ns;
 	if (which >= STOP_KEPT_OTHER)
 		restore_others(stop->aside, which - STOP_KEPT_OTHER + 1, kept->n_others);
-	if (which == STOP_KEPT_CANDIDATE)
-		restore_candidate(kept, &stop->aside->candidate);
+	if (which == STOP_KEPT_CANDIDATE) {
+		stop->aside->numbers = kept->numbers;
+		stop->aside->suppressed = kept->suppressed;
+	}
 	return 0;
 }
 

@@ -435,14 +435,14 @@ static bool may_have_been_asked(const struct stop *stop)
 /* What a runtime sent may have been the stop, whatever others asked for. */
 static bool stop_signal_unknown(const struct stop *stop)
 {
-	const struct stop_candidate *c = &stop_aside_of(stop)->candidate;
+	const struct stop_aside *aside = stop_aside_of(stop);
 
 	if (stop->request.inferred)
 		return true;
 	if (stop->request.seen && stop->request.sender.relation == RELATION_MANAGER)
 		return false;
-	return c->numbers && !stop->oom_victim &&
-	       stop->exit_ns < c->signal.at_ns + stop_lapse_after_ns(stop);
+	return aside->numbers && !stop->oom_victim &&
+	       stop->exit_ns < aside->candidate.at_ns + stop_lapse_after_ns(stop);
 }
 
 /* What it died of, or what it was asked by, is of a sender that cannot be known. */

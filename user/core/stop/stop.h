@@ -51,20 +51,14 @@ struct stop_signal {
 #define STOP_OTHERS   3
 #define STOP_REQUESTS (STOP_OTHERS + 2)
 
-/*
- * The last signal of a runtime that would be a request if it were the stop signal, sent while no
- * source had provided which one that is.
- */
-struct stop_candidate {
-	struct stop_signal signal;
-	uint64_t numbers; /* of all of them: bits 1 << (number - 1) */
-	uint64_t suppressed;
-};
-
 /* What few stops have: signals that are no request, but may turn out to be why init exits, and what
  * holds an init that has exited. */
 struct stop_aside {
-	struct stop_candidate candidate;
+	/* The last signal of a runtime that would be a request if it were the stop signal, sent
+	 * while no source had provided which one that is. */
+	struct stop_signal candidate;
+	uint64_t numbers; /* of all candidates: bits 1 << (number - 1) */
+	uint64_t suppressed;
 	/* The last stop-set signal from its own container that init heard: docker exec … kill 1. */
 	struct stop_signal inside;
 	/* The requests beside the one that counts: the first ones, and the last. */

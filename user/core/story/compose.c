@@ -6,7 +6,6 @@
 #include "core/story/part.h"
 #include "core/story/phrase.h"
 #include "core/tree/tree.h"
-#include "core/tree/words.h"
 
 /* Names that are listed of those that a stop has left. */
 #define LEFT_MAX 12

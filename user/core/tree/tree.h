@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "core/stop/audit.h"
 #include "core/stop/record.h"
 #include "core/tree/wrapper.h"
@@ -110,5 +111,13 @@ void tree_judge(struct tree *tree, tree_look look, void *userdata);
 /* The words in quotes above; NULL for a number that is no member. */
 const char *tree_fate_name(enum tree_fate fate);
 const char *tree_reason_name(enum tree_reason reason);
+
+/* What becomes of a process when its container is stopped, as a sentence. */
+
+/* Adds a process as comm[number in its pid namespace], in printable characters. */
+void tree_add_name(struct buf *out, const struct tree_process *process);
+
+/* Adds the sentence about process i, without its name before it and a full stop behind it. */
+void tree_add_words(struct buf *out, const struct tree *tree, size_t i);
 
 #endif

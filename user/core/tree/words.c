@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The sentences about processes. */
-#include "core/tree/words.h"
+#include "core/tree/tree.h"
 
 #include <string.h>
 

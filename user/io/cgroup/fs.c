@@ -13,6 +13,7 @@
 #include <sys/statfs.h>
 #include <time.h>
 
+#include "base/room.h"
 #include "io/cgroup/priv.h"
 #include "io/files/fd.h"
 
@@ -419,15 +420,8 @@ static void note(struct cgfs_members *m, int error)
 
 static int push_level(struct cgfs_members *m, uint64_t id)
 {
-	if (m->n_levels == m->room) {
-		size_t room = m->room ? 2 * m->room : 16;
-		struct level *levels = reallocarray(m->levels, room, sizeof(*levels));
-
-		if (!levels)
-			return -ENOMEM;
-		m->levels = levels;
-		m->room = room;
-	}
+	if (!ROOM_FOR_ONE(m->levels, m->n_levels, m->room, 16))
+		return -ENOMEM;
 	m->levels[m->n_levels++] = (struct level){.id = id, .names = m->names_len};
 	return 0;
 }

@@ -394,7 +394,7 @@ static void add_shutdown(struct buf *out, const struct htmlstatus *s)
 	end_section(out);
 }
 
-static void add_pod(struct buf *out, const struct htmlpod *pod)
+static void add_pod(struct buf *out, const struct engine_planned_pod *pod)
 {
 	buf_adds(out, "<tr>");
 	begin_cell(out, "group", "n");
@@ -403,11 +403,11 @@ static void add_pod(struct buf *out, const struct htmlpod *pod)
 	else
 		buf_adds(out, "unknown</td>");
 	begin_cell(out, "pod", "");
-	if (pod->namespace_) {
+	if (pod->name && pod->namespace_) {
 		html_add_text(out, pod->namespace_);
 		buf_addc(out, '/');
 	}
-	html_add_text(out, pod->name);
+	html_add_text(out, pod->name ? pod->name : pod->uid);
 	buf_adds(out, "</td>");
 	begin_cell(out, "asks for", "n");
 	if (pod->grace_known)

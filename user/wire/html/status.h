@@ -9,6 +9,7 @@
 #define WIRE_HTML_STATUS_H
 
 #include "base/buf.h"
+#include "core/engine/engine.h"
 #include "core/names/meta.h"
 #include "core/shutdown/shutdown.h"
 #include "core/stop/audit.h"
@@ -63,15 +64,6 @@ struct htmlgroup {
 /* How many pods are listed; of the others the page says how many they are. */
 #define HTMLSTATUS_PODS 300
 
-/* A pod in the plan of a shutdown. */
-struct htmlpod {
-	const char *namespace_, *name; /* name: its uid where the name is not known */
-	bool priority_known;	       /* else its group is not */
-	size_t group;
-	bool grace_known, cut_short;
-	uint64_t grace_ns, given_ns;
-};
-
 struct htmlstatus {
 	const char *node, *version;
 	const char *state; /* "ready", "starting" or "stopping" */
@@ -93,7 +85,7 @@ struct htmlstatus {
 	const struct htmlgroup *groups;
 	size_t n_groups;
 	uint64_t need_ns; /* how long logind has to wait for them; 0: not known */
-	const struct htmlpod *pods;
+	const struct engine_planned_pod *pods; /* in the plan of a shutdown */
 	size_t n_pods, n_pods_unlisted;
 };
 

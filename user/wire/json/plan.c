@@ -258,18 +258,19 @@ int shutview_json(struct buf *out, const char *input, const struct shutview *vie
 
 /* The members of a pod that is deleted before a deadline. */
 
-static void add_drain_group(struct buf *out, const struct drain *drain, const struct drain_pod *pod)
+static void add_drain_group(struct buf *out, const struct drain *drain,
+			    const struct shutview_pod *pod)
 {
 	if (!jsonw_object_if(out, "group", pod->part == DRAIN_DELETE))
 		return;
-	jsonw_u64(out, "index", pod->view.group);
-	jsonw_i64(out, "priority", drain->plan->groups[pod->view.group].priority);
-	add_ns(out, "needs_ns", drain->groups[pod->view.group].need_ns);
-	add_ns(out, "by_ns", drain->groups[pod->view.group].by_ns);
+	jsonw_u64(out, "index", pod->group);
+	jsonw_i64(out, "priority", drain->plan->groups[pod->group].priority);
+	add_ns(out, "needs_ns", drain->groups[pod->group].need_ns);
+	add_ns(out, "by_ns", drain->groups[pod->group].by_ns);
 	jsonw_object_end(out);
 }
 
-static void add_drain_need(struct buf *out, const struct drain_pod *pod)
+static void add_drain_need(struct buf *out, const struct shutview_pod *pod)
 {
 	bool ends = pod->part <= DRAIN_DELETING;
 
@@ -277,8 +278,8 @@ static void add_drain_need(struct buf *out, const struct drain_pod *pod)
 		add_ns(out, "needs_ns", pod->need_ns);
 	else
 		jsonw_null(out, "needs_ns");
-	jsonw_bool_if(out, "cut_short", ends && pod->view.cut != SHUTVIEW_CUT_UNKNOWN,
-		      pod->view.cut == SHUTVIEW_CUT_SHORT);
+	jsonw_bool_if(out, "cut_short", ends && pod->cut != SHUTVIEW_CUT_UNKNOWN,
+		      pod->cut == SHUTVIEW_CUT_SHORT);
 }
 
 static void add_deadline(struct buf *out, const struct drain *drain)
@@ -297,15 +298,15 @@ static void add_deadline(struct buf *out, const struct drain *drain)
 }
 
 int drain_json(struct buf *out, const char *input, const struct drain *drain,
-	       const struct drain_pod *pod)
+	       const struct shutview_pod *pod)
 {
-	podobj_json_begin(out, "plan", input, drain->minor, pod->view.pod);
-	add_if(out, "node-ends", pod->view.pod);
+	podobj_json_begin(out, "plan", input, drain->minor, pod->pod);
+	add_if(out, "node-ends", pod->pod);
 	jsonw_str(out, "part", drain_part_name(pod->part));
-	add_asked(out, pod->view.pod);
+	add_asked(out, pod->pod);
 	add_drain_group(out, drain, pod);
 	add_drain_need(out, pod);
-	add_deaf(out, &pod->view);
+	add_deaf(out, pod);
 	add_deadline(out, drain);
 	return podobj_json_end(out);
 }

@@ -36,6 +36,6 @@ int shutview_json(struct buf *out, const char *input, const struct shutview *vie
 
 /* The same of a pod's deletion before a deadline; times are since the question. */
 int drain_json(struct buf *out, const char *input, const struct drain *drain,
-	       const struct drain_pod *pod);
+	       const struct shutview_pod *pod);
 
 #endif

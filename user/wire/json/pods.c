@@ -123,19 +123,7 @@ bool pods_record_same(const struct pods_record *first, const struct pods_record 
 
 /* A pod's line, which is read leniently: what makes no sense in it is not known. */
 
-WORDS(qos, cgpath_qos, enum cgpath_qos, CGPATH_QOS_BESTEFFORT + 1)
 WORDS(kind, discrepancy, enum discrepancy, DISCREPANCY_COUNT)
-
-static const struct member pod[] = {
-	TEXT(struct pods_record, "namespace", view.namespace_),
-	TEXT(struct pods_record, "name", view.name),
-	TEXT(struct pods_record, "uid", view.uid),
-	WORD(struct pods_record, "qos", view.qos, qos),
-	BOOL(struct pods_record, "static", view.is_static),
-	TEXT(struct pods_record, "workload", view.workload),
-	TEXT(struct pods_record, "workload_kind", view.workload_kind),
-	MEMBERS_END,
-};
 
 static bool is_pod(const struct member *m, const void *object)
 {
@@ -196,7 +184,7 @@ static const struct member line[] = {
 	WALL(struct pods_record, "time", wall_ns),
 	UINT(struct pods_record, "boot_ns", at_ns),
 	TEXT(struct pods_record, "node", node),
-	WITHIN("pod", pod, THERE(is_pod)),
+	OBJECT(struct pods_record, "pod", view.pod, parts_pod, THERE(is_pod)),
 	CONTAINER(struct pods_record, container),
 	DERIVED(struct pods_record, "state", view.stage, write_state, READ(read_state)),
 	UINT(struct pods_record, "first_boot_ns", view.first_ns, OPTIONAL),

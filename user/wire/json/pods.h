@@ -10,8 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "core/pods/view.h"
-#include "core/stop/record.h"
+#include "core/engine/engine.h"
 
 /* Strings are borrowed. */
 struct pods_record {

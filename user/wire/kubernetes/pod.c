@@ -221,17 +221,6 @@ static const char *const operators[] = {"In", "NotIn", NULL};
 
 /* --- metadata --------------------------------------------------------------------------------- */
 
-#define T struct podobj_labels
-static const struct apirow labels[] = {
-	{TEXT("pod-template-hash", template_hash, MANY)},
-	{TEXT("statefulset.kubernetes.io/pod-name", statefulset_pod, MANY)},
-	{TEXT("controller-revision-hash", revision_hash, MANY)},
-	{TEXT("batch.kubernetes.io/job-name", job, MANY)},
-	{TEXT("job-name", old_job, MANY)},
-	{},
-};
-#undef T
-
 #define T struct podobj_owner
 static const struct apirow owner[] = {
 	{BOOL("controller", controller, BOTH)},
@@ -244,6 +233,15 @@ static const struct apirow owner[] = {
 #undef T
 
 #define T struct podobj_pod
+static const struct apirow labels[] = {
+	{TEXT("pod-template-hash", template_hash, MANY)},
+	{TEXT("statefulset.kubernetes.io/pod-name", statefulset_pod, MANY)},
+	{TEXT("controller-revision-hash", revision_hash, MANY)},
+	{TEXT("batch.kubernetes.io/job-name", job, MANY)},
+	{TEXT("job-name", old_job, MANY)},
+	{},
+};
+
 static const struct apirow annotations[] = {
 	{TEXT("kubernetes.io/config.source", source, BOTH, .fallback = "api",
 	      UNREADABLE(source_unreadable))},
@@ -261,7 +259,7 @@ static const struct apirow metadata[] = {
 	      UNREADABLE(deleted_unreadable))},
 	{INT64("deletionGracePeriodSeconds", deletion_grace_s, BOTH, GIVEN(has_deletion_grace))},
 	{TEXTS("finalizers", finalizers, n_finalizers, ONE)},
-	{OBJECT("labels", labels, labels, MANY)},
+	{PART("labels", labels, MANY)},
 	{PART("annotations", annotations, BOTH, UNREADABLE(source_unreadable))},
 	{LIST("ownerReferences", owners, n_owners, owner, PODREAD_ITEMS_MAX, BOTH)},
 	{},

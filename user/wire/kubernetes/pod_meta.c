@@ -429,7 +429,6 @@ static const char *name_of(const char *text)
 
 static void take_workload(const struct podobj_pod *pod, struct meta_pod *meta)
 {
-	const struct podobj_labels *labels = &pod->labels;
 	struct workload_facts facts = {
 		.pod = meta->name,
 		.node = name_of(pod->node),
@@ -437,14 +436,14 @@ static void take_workload(const struct podobj_pod *pod, struct meta_pod *meta)
 		.owner_api = name_of(pod->owner_api),
 		.owner = name_of(pod->owner),
 		.is_static = meta->is_static,
-		.template_hash = name_of(labels->template_hash),
-		.statefulset_pod = name_of(labels->statefulset_pod),
-		.revision_hash = name_of(labels->revision_hash),
-		.job = name_of(labels->job),
+		.template_hash = name_of(pod->template_hash),
+		.statefulset_pod = name_of(pod->statefulset_pod),
+		.revision_hash = name_of(pod->revision_hash),
+		.job = name_of(pod->job),
 	};
 
 	if (!facts.job || !*facts.job)
-		facts.job = name_of(labels->old_job);
+		facts.job = name_of(pod->old_job);
 	workload_name(&facts, meta->workload);
 	workload_kind(&facts, meta->workload_kind);
 }

@@ -179,7 +179,6 @@ struct podjson {
 	bool kind_list, kind_other;
 	int error; /* at a break */
 	struct buf sieved;
-	struct podjson_counts counts;
 	struct podjson_list list;
 };
 
@@ -203,14 +202,13 @@ struct podjson *podjson_free(struct podjson *walk)
 	return NULL;
 }
 
-void podjson_get_counts(const struct podjson *walk, struct podjson_counts *ret)
-{
-	*ret = walk->counts;
-}
-
 void podjson_get_list(const struct podjson *walk, struct podjson_list *ret)
 {
-	*ret = walk->listed ? walk->list : (struct podjson_list){};
+	*ret = walk->list;
+	if (!walk->listed) {
+		ret->version = 0;
+		ret->partial = false;
+	}
 }
 
 static bool names(const struct podjson *walk, size_t from, size_t to, const char *quoted)
@@ -268,8 +266,8 @@ static int report_and_count(struct podjson *walk, size_t from, const struct podj
 {
 	int r = report(walk, from, walk->in.at, sink);
 
-	walk->counts.pods += r == 0;
-	walk->counts.skipped += r == 1;
+	walk->list.pods += r == 0;
+	walk->list.skipped += r == 1;
 	return r < 0 ? r : 0;
 }
 
@@ -286,7 +284,7 @@ static int finish(struct podjson *walk, const struct podjson_sink *sink)
 		return -EBADMSG;
 	if (!walk->listed)
 		r = report_and_count(walk, walk->outer, sink);
-	if (r == 0 && !walk->listed && walk->counts.pods == 0)
+	if (r == 0 && !walk->listed && walk->list.pods == 0)
 		return -EBADMSG;
 	walk->place = AT_END;
 	return r;
@@ -422,12 +420,12 @@ static int step(struct podjson *walk, const struct podjson_sink *sink)
 
 int podjson_next(struct podjson *walk, const struct podjson_sink *sink)
 {
-	uint64_t before = walk->counts.pods + walk->counts.skipped;
+	uint64_t before = walk->list.pods + walk->list.skipped;
 	size_t from = walk->in.at;
 	int r = 0;
 
 	while (r == 0 && walk->place != AT_END && walk->in.at - from < PIECE_BYTES &&
-	       walk->counts.pods + walk->counts.skipped == before)
+	       walk->list.pods + walk->list.skipped == before)
 		r = step(walk, sink);
 	if (r < 0) {
 		walk->place = AT_BREAK;

@@ -69,15 +69,11 @@ DEFINE_CLEANUP(struct podjson *, podjson_free);
  */
 int podjson_next(struct podjson *walk, const struct podjson_sink *sink);
 
-struct podjson_counts {
+/* What the list has and says of itself, as far as the walk has come. */
+struct podjson_list {
 	uint64_t pods;	  /* reported */
 	uint64_t skipped; /* items of the list that were not */
-};
-
-void podjson_get_counts(const struct podjson *walk, struct podjson_counts *ret);
-
-/* What the list says of itself, as far as the walk has come: the API server puts that first. */
-struct podjson_list {
+	/* The API server puts these first; without items they are 0. */
 	uint64_t version; /* metadata.resourceVersion; 0: none that is a number */
 	bool partial;	  /* metadata.continue: there are more pods than these */
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lays out the words of an audit. */
-#include "wire/text/advice.h"
+#include "wire/text/audit.h"
 
 #include <string.h>
 

@@ -505,21 +505,21 @@ int shutview_table(struct buf *out, const struct shutview *view, const struct gr
 /* A row: a pod in the plan that it is of. */
 struct drain_row {
 	const struct drain *drain;
-	const struct drain_pod *pod;
+	const struct shutview_pod *pod;
 };
 
-static bool is_cut(const struct drain_pod *p, enum shutview_cut cut)
+static bool is_cut(const struct shutview_pod *p, enum shutview_cut cut)
 {
-	return p->part <= DRAIN_DELETING && p->view.cut == cut;
+	return p->part <= DRAIN_DELETING && p->cut == cut;
 }
 
 static void add_drain_notes(struct grid_cell *cell, const void *value)
 {
-	const struct drain_pod *p = value;
+	const struct shutview_pod *p = value;
 	const char *separator = "";
 
 	if (is_cut(p, SHUTVIEW_CUT_SHORT) || is_cut(p, SHUTVIEW_CUT_UNKNOWN)) {
-		buf_adds(cell->text, p->view.cut == SHUTVIEW_CUT_SHORT ? "cut-short" : "maybe-cut");
+		buf_adds(cell->text, p->cut == SHUTVIEW_CUT_SHORT ? "cut-short" : "maybe-cut");
 		separator = ",";
 	}
 	if (p->part != DRAIN_DELETE)
@@ -535,7 +535,7 @@ static const void *drained_of(const void *row)
 
 static const void *drained_pod_of(const void *row)
 {
-	return ((const struct drain_row *)row)->pod->view.pod;
+	return ((const struct drain_row *)row)->pod->pod;
 }
 
 /* NULL: it is not deleted with a group. */
@@ -543,12 +543,12 @@ static const void *drain_group_of(const void *row)
 {
 	const struct drain_row *r = row;
 
-	return r->pod->part == DRAIN_DELETE ? &r->drain->groups[r->pod->view.group] : NULL;
+	return r->pod->part == DRAIN_DELETE ? &r->drain->groups[r->pod->group] : NULL;
 }
 
 static void add_needs(struct grid_cell *cell, const void *value)
 {
-	const struct drain_pod *p = value;
+	const struct shutview_pod *p = value;
 
 	if (!p->need_known || p->part > DRAIN_DELETING)
 		return;
@@ -564,7 +564,7 @@ static const struct grid_column drain_list[] = {
 	{"priority", .of = drained_pod_of, PRIORITY},
 	{"grace", .of = drained_pod_of, GRACE},
 	{"needs", .of = drained_of, .add = add_needs, .number = true},
-	{"deaf", .of = drained_of, GRID_AT(add_wasted, struct drain_pod, view), .number = true},
+	{"deaf", .of = drained_of, .add = add_wasted, .number = true},
 	{"note", .of = drained_of, .add = add_drain_notes, .least = 10, .continues = true},
 };
 

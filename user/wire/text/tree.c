@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A line for each process, indented by who started it, as ps f has them. */
-#include "wire/text/tree.h"
+#include "wire/text/audit.h"
 
 #include <string.h>
 
@@ -8,8 +8,6 @@
 #include "base/signame.h"
 #include "base/utf8.h"
 #include "core/tree/tree.h"
-#include "core/tree/words.h"
-#include "wire/text/advice.h"
 
 #define NAME_MAX_COLUMNS 44
 #define PID_COLUMNS	 10 /* with the space behind them */

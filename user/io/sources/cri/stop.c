@@ -40,8 +40,8 @@ enum step {
 	STEP_STOPPING,
 };
 
-struct stop {
-	TAILQ_ENTRY(stop) link;
+struct ending {
+	TAILQ_ENTRY(ending) link;
 	struct source_cri_stops *stops;
 	struct source_cri_stop wish; /* container_id is id */
 	char id[META_ID_MAX];
@@ -55,18 +55,18 @@ struct stop {
 	bool sleeps;		   /* it ends well at end_ns */
 	sd_event_source *timer;
 };
-TAILQ_HEAD(stop_list, stop);
+TAILQ_HEAD(ending_list, ending);
 
 struct source_cri_stops {
 	sd_event *event;
 	const struct source_cri_calls *calls;
-	struct stop_list waiting, begun;
+	struct ending_list waiting, begun;
 	size_t n;
 	unsigned int line; /* of the last one */
 	sd_event_source *slice;
 };
 
-static void free_stop(struct stop *stop)
+static void free_stop(struct ending *stop)
 {
 	fetch_cancel(stop->call);
 	fetch_cancel(stop->exec);
@@ -75,7 +75,7 @@ static void free_stop(struct stop *stop)
 }
 
 /* Frees it, and reports its end. */
-static void end(struct stop *stop, const char *error)
+static void end(struct ending *stop, const char *error)
 {
 	struct source_cri_stops *stops = stop->stops;
 	struct source_cri_stop wish = stop->wish;
@@ -100,7 +100,7 @@ static const char *judge(const struct fetch_result *result, size_t max, const vo
 	return NULL;
 }
 
-static int request(struct stop *stop, enum cri_method method, const struct buf *question,
+static int request(struct ending *stop, enum cri_method method, const struct buf *question,
 		   struct fetch_request *request, struct fetch_call **ret)
 {
 	struct source_cri_stops *stops = stop->stops;
@@ -117,7 +117,7 @@ static int request(struct stop *stop, enum cri_method method, const struct buf *
 
 static void on_stopped(void *userdata, const struct fetch_result *result)
 {
-	struct stop *stop = userdata;
+	struct ending *stop = userdata;
 	const void *payload;
 	size_t len;
 
@@ -126,7 +126,7 @@ static void on_stopped(void *userdata, const struct fetch_result *result)
 }
 
 /* A sandbox has no timeout of its own. */
-static void begin_stop(struct stop *stop, uint64_t timeout_s)
+static void begin_stop(struct ending *stop, uint64_t timeout_s)
 {
 	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request wish = {
@@ -147,19 +147,19 @@ static void begin_stop(struct stop *stop, uint64_t timeout_s)
 
 /* --- its hook ----------------------------------------------------------------------------------- */
 
-static void report_hook(struct stop *stop, enum source_cri_hook what, const char *text)
+static void report_hook(struct ending *stop, enum source_cri_hook what, const char *text)
 {
 	if (stop->wish.hook)
 		stop->wish.hook(stop->wish.userdata, stop->wish.tag, what, stop->name, text);
 }
 
-static void skip_hook(struct stop *stop, const char *why)
+static void skip_hook(struct ending *stop, const char *why)
 {
 	report_hook(stop, SOURCE_CRI_HOOK_NOT_RUN, why);
 	begin_stop(stop, stop->wish.timeout_s);
 }
 
-static void end_hook(struct stop *stop, const char *error)
+static void end_hook(struct ending *stop, const char *error)
 {
 	const struct killgrace_kill kill = {
 		.grace_s = (int64_t)stop->wish.hook_s,
@@ -174,7 +174,7 @@ static void end_hook(struct stop *stop, const char *error)
 
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct stop *stop = userdata;
+	struct ending *stop = userdata;
 
 	end_hook(stop, stop->sleeps ? NULL : "it still runs when the grace period is over");
 	return 0;
@@ -183,7 +183,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 /* How the hook's command ended, when it was awaited. */
 static void on_executed(void *userdata, const struct fetch_result *result)
 {
-	struct stop *stop = userdata;
+	struct ending *stop = userdata;
 	const void *payload;
 	size_t len;
 	const char *error = judge(result, OUTPUT_MAX, &payload, &len);
@@ -202,7 +202,7 @@ static void on_executed(void *userdata, const struct fetch_result *result)
 	end_hook(stop, error);
 }
 
-static int set_timer(struct stop *stop)
+static int set_timer(struct ending *stop)
 {
 	uint64_t usec = stop->end_ns / (uint64_t)NS_PER_US;
 	int r;
@@ -215,7 +215,7 @@ static int set_timer(struct stop *stop)
 }
 
 /* Without a timeout that the runtime knows, as the kubelet requests it. */
-static int execute(struct stop *stop, const struct cri_hook *hook)
+static int execute(struct ending *stop, const struct cri_hook *hook)
 {
 	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request wish = {
@@ -229,7 +229,7 @@ static int execute(struct stop *stop, const struct cri_hook *hook)
 	return r < 0 ? r : request(stop, CRI_EXEC, &question, &wish, &stop->exec);
 }
 
-static void begin_hook(struct stop *stop, const struct cri_hook *hook)
+static void begin_hook(struct ending *stop, const struct cri_hook *hook)
 {
 	uint64_t last_s = stop->wish.hook_s;
 	int r;
@@ -274,7 +274,7 @@ static const char *why_not(const struct cri_hook *hook, int error)
 	return "the runtime does not have it";
 }
 
-static void note_name(struct stop *stop, const struct cri_item *item)
+static void note_name(struct ending *stop, const struct cri_item *item)
 {
 	snprintf(stop->name, sizeof(stop->name), "%s/%s/%s", item->pod.namespace_, item->pod.name,
 		 item->container.name);
@@ -282,7 +282,7 @@ static void note_name(struct stop *stop, const struct cri_item *item)
 
 static void on_looked(void *userdata, const struct fetch_result *result)
 {
-	struct stop *stop = userdata;
+	struct ending *stop = userdata;
 	_cleanup_(cri_hook_done) struct cri_hook hook = {};
 	struct cri_item item;
 	const void *payload;
@@ -312,7 +312,7 @@ static void on_looked(void *userdata, const struct fetch_result *result)
 		begin_hook(stop, &hook);
 }
 
-static void look(struct stop *stop)
+static void look(struct ending *stop)
 {
 	_cleanup_(buf_free) struct buf question = {};
 	struct fetch_request wish = {
@@ -335,7 +335,7 @@ static void look(struct stop *stop)
 static int on_slice(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct source_cri_stops *stops = userdata;
-	struct stop *stop;
+	struct ending *stop;
 
 	for (int i = 0; i < TOGETHER && (stop = TAILQ_FIRST(&stops->waiting)); i++) {
 		TAILQ_REMOVE(&stops->waiting, stop, link);
@@ -349,7 +349,7 @@ static int on_slice(sd_event_source *source, uint64_t usec, void *userdata)
 										: SD_EVENT_ONESHOT);
 }
 
-static void take_wish(struct stop *stop, const struct source_cri_stop *wish)
+static void take_wish(struct ending *stop, const struct source_cri_stop *wish)
 {
 	stop->wish = *wish;
 	stop->wish.container_id = stop->id;
@@ -362,7 +362,7 @@ static void take_wish(struct stop *stop, const struct source_cri_stop *wish)
 }
 
 /* The hook that runs has no more than it had, and no more than the new request leaves it. */
-static void renew(struct stop *stop, const struct source_cri_stop *wish)
+static void renew(struct ending *stop, const struct source_cri_stop *wish)
 {
 	uint64_t end_ns;
 
@@ -379,9 +379,9 @@ static void renew(struct stop *stop, const struct source_cri_stop *wish)
 	report_hook(stop, SOURCE_CRI_HOOK_BEGUN, NULL);
 }
 
-static struct stop *find(const struct source_cri_stops *stops, const char *id)
+static struct ending *find(const struct source_cri_stops *stops, const char *id)
 {
-	struct stop *stop;
+	struct ending *stop;
 
 	TAILQ_FOREACH(stop, &stops->waiting, link)
 		if (strcmp(stop->id, id) == 0)
@@ -394,7 +394,7 @@ static struct stop *find(const struct source_cri_stops *stops, const char *id)
 
 int source_cri_stops_add(struct source_cri_stops *stops, const struct source_cri_stop *wish)
 {
-	struct stop *stop = find(stops, wish->container_id);
+	struct ending *stop = find(stops, wish->container_id);
 	bool again = stop != NULL;
 
 	if (stop && stop->step != STEP_STOPPING && stop->wish.hook_s) {
@@ -441,9 +441,9 @@ int source_cri_stops_new(sd_event *event, const struct source_cri_calls *calls,
 	return 0;
 }
 
-static void free_list(struct stop_list *list)
+static void free_list(struct ending_list *list)
 {
-	struct stop *stop;
+	struct ending *stop;
 
 	while ((stop = TAILQ_FIRST(list))) {
 		TAILQ_REMOVE(list, stop, link);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "io/sources/kubelet/kubelet.h"
 
 void source_known_done(struct source_known *known)
@@ -34,21 +35,10 @@ static struct source_known_pod *find(const struct source_known_pods *pods, size_
 /* Makes room for one more pod. False: there is none, and the list is marked as full. */
 static bool make_room(struct source_known_pods *pods)
 {
-	size_t room = pods->room ? pods->room * 2 : 128;
-	void *list;
-
-	if (pods->n < pods->room && pods->n < SOURCE_KUBELET_PODS_MAX)
+	if (pods->n < SOURCE_KUBELET_PODS_MAX && ROOM_FOR_ONE(pods->list, pods->n, pods->room, 128))
 		return true;
-	list = pods->n < SOURCE_KUBELET_PODS_MAX
-		       ? reallocarray(pods->list, room, sizeof(pods->list[0]))
-		       : NULL;
-	if (!list) {
-		pods->full = true;
-		return false;
-	}
-	pods->list = list;
-	pods->room = room;
-	return true;
+	pods->full = true;
+	return false;
 }
 
 static void add(struct source_known_pods *pods, size_t at, const char *uid, int64_t seen_wall_ns)

@@ -80,7 +80,7 @@ struct source_kubelet {
 
 	struct source_stream *stream; /* NULL: no socket is asked */
 	struct podproto *reader;      /* of what comes from it */
-	struct podjson_counts counts; /* of its list */
+	struct podjson_list counts;   /* of its list */
 	sd_event_source *patience;    /* for its list to come whole */
 	sd_event_source *look;	      /* for a socket */
 	uint64_t look_us;
@@ -203,7 +203,7 @@ static int say_counts(char ret[static 160], uint64_t pods, const char *how, uint
 		       : n;
 }
 
-static void go_up(struct source_kubelet *k, const struct podjson_counts *counts)
+static void go_up(struct source_kubelet *k, const struct podjson_list *counts)
 {
 	int n;
 
@@ -327,10 +327,10 @@ static void begin_comparing(struct source_kubelet *k)
 static void finish(struct source_kubelet *k)
 {
 	bool whole = !k->known.now.full && !source_known_is_ignorant(&k->known);
-	struct podjson_counts counts = k->counts;
+	struct podjson_list counts = k->counts;
 
 	if (k->walk)
-		podjson_get_counts(k->walk, &counts);
+		podjson_get_list(k->walk, &counts);
 	end_walk(k);
 	k->comparing = false;
 	if (k->stream)
@@ -356,10 +356,10 @@ static void on_gone(void *userdata, const char *uid)
 
 static void give_up(struct source_kubelet *k, int error)
 {
-	struct podjson_counts counts;
+	struct podjson_list counts;
 	size_t len = k->reply_len;
 
-	podjson_get_counts(k->walk, &counts);
+	podjson_get_list(k->walk, &counts);
 	end_walk(k);
 	if (error == -ENOMEM)
 		go_down(k, "there is no memory for its answer");
@@ -531,7 +531,7 @@ static void query_stream(struct source_kubelet *k)
 {
 	k->streaming = false;
 	k->listing = true;
-	k->counts = (struct podjson_counts){};
+	k->counts = (struct podjson_list){};
 	source_known_begin(&k->known);
 	snprintf(k->state.where, sizeof(k->state.where), "%s", source_stream_path(k->stream));
 	timer_after(k->patience, k->options.timeout_ns / 1000);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/room.h"
 #include "io/files/fd.h"
 #include "io/proc/clock.h"
 
@@ -434,7 +435,6 @@ static int by_key(const void *a, const void *b)
 static int add(struct source_logs_table *t, const char *text)
 {
 	struct source_logs_name name;
-	struct source_logs_entry *list;
 	char *copy;
 
 	if (!t->parse(text, &name))
@@ -443,15 +443,8 @@ static int add(struct source_logs_table *t, const char *text)
 		t->overflow = true;
 		return 0;
 	}
-	if (t->n == t->room) {
-		size_t room = t->room ? t->room * 2 : 64;
-
-		list = reallocarray(t->list, room, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		t->list = list;
-		t->room = room;
-	}
+	if (!ROOM_FOR_ONE(t->list, t->n, t->room, 64))
+		return -ENOMEM;
 	copy = strdup(text);
 	if (!copy)
 		return -ENOMEM;

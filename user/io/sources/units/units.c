@@ -16,6 +16,7 @@
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 
+#include "base/room.h"
 #include "core/names/unit.h"
 #include "io/bus/connection.h"
 #include "io/proc/clock.h"
@@ -116,8 +117,7 @@ static void units_forget(struct unit_table *t, struct unit *unit)
 
 static bool make_room(struct unit_table *t)
 {
-	struct unit *oldest = NULL, **list;
-	size_t room = t->room ? t->room * 2 : 64;
+	struct unit *oldest = NULL;
 
 	if (t->n >= SOURCE_UNITS_FOLLOWED_MAX) {
 		for (size_t i = 0; i < t->n; i++)
@@ -128,14 +128,7 @@ static bool make_room(struct unit_table *t)
 			return false;
 		unit_remove(t, oldest);
 	}
-	if (t->n < t->room)
-		return true;
-	list = reallocarray(t->list, room, sizeof(*list));
-	if (!list)
-		return false;
-	t->list = list;
-	t->room = room;
-	return true;
+	return ROOM_FOR_ONE(t->list, t->n, t->room, 64);
 }
 
 /* Finds it or makes it. NULL when there is no memory, or a caller waits for each. */
