@@ -2,13 +2,6 @@
 /* Histograms with exact sums. */
 #include "core/metrics/histogram.h"
 
-/* A counter that fell back to 0 would read as a restart. */
-static void raise_by(uint64_t *counter, uint64_t by)
-{
-	if (__builtin_add_overflow(*counter, by, counter))
-		*counter = UINT64_MAX;
-}
-
 size_t histogram_observe(struct histogram *histogram, const struct histogram_bounds *bounds,
 			 uint64_t billionths)
 {
@@ -17,10 +10,10 @@ size_t histogram_observe(struct histogram *histogram, const struct histogram_bou
 
 	while (i < bounds->n && billionths > bounds->at[i])
 		i++;
-	raise_by(&histogram->buckets[i], 1);
-	raise_by(&histogram->count, 1);
+	native_raise(&histogram->buckets[i], 1);
+	native_raise(&histogram->count, 1);
 	native_observe(&histogram->native, billionths);
-	raise_by(&histogram->sum_whole, billionths / HISTOGRAM_ONE + rest / HISTOGRAM_ONE);
+	native_raise(&histogram->sum_whole, billionths / HISTOGRAM_ONE + rest / HISTOGRAM_ONE);
 	histogram->sum_billionths = (uint32_t)(rest % HISTOGRAM_ONE);
 	return i;
 }

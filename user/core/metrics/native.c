@@ -53,12 +53,6 @@ static int16_t halve(int16_t index)
 	return (int16_t)(index > 0 ? (index + 1) / 2 : index / 2);
 }
 
-static void raise_by(uint64_t *counter, uint64_t by)
-{
-	if (__builtin_add_overflow(*counter, by, counter))
-		*counter = UINT64_MAX;
-}
-
 static void coarsen(struct native *native)
 {
 	size_t kept = 0;
@@ -68,7 +62,7 @@ static void coarsen(struct native *native)
 		uint64_t count = native->count[i];
 
 		if (kept && native->index[kept - 1] == index) {
-			raise_by(&native->count[kept - 1], count);
+			native_raise(&native->count[kept - 1], count);
 		} else {
 			native->index[kept] = index;
 			native->count[kept++] = count;
@@ -104,7 +98,7 @@ void native_observe(struct native *native, uint64_t billionths)
 	size_t at;
 
 	if (index < INDEX_FIRST) {
-		raise_by(&native->zero, 1);
+		native_raise(&native->zero, 1);
 		return;
 	}
 	for (int i = 0; i < native->coarser; i++)
@@ -112,7 +106,7 @@ void native_observe(struct native *native, uint64_t billionths)
 	for (;;) {
 		at = place_of(native, index);
 		if (at < native->n && native->index[at] == index) {
-			raise_by(&native->count[at], 1);
+			native_raise(&native->count[at], 1);
 			return;
 		}
 		if (native->n < NATIVE_BUCKETS_MAX)

@@ -29,6 +29,12 @@ struct native {
 
 void native_observe(struct native *native, uint64_t billionths);
 
+static inline void native_raise(uint64_t *counter, uint64_t by)
+{
+	if (__builtin_add_overflow(*counter, by, counter))
+		*counter = UINT64_MAX;
+}
+
 static inline int native_schema(const struct native *native)
 {
 	return NATIVE_SCHEMA - native->coarser;

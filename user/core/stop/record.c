@@ -158,3 +158,10 @@ unsigned int record_badness(const struct record_stop *stop)
 	return stop->outcome < OUTCOME_COUNT && of[stop->outcome] ? of[stop->outcome]
 								  : stop->cut > 0;
 }
+
+const char *record_last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
