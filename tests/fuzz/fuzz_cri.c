@@ -4,22 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "wire/grpc/message.h"
 #include "wire/runtime/cri.h"
-
-static void check_text(const char *text, size_t size)
-{
-	size_t left = strnlen(text, size), n;
-	uint32_t code;
-
-	assert(left < size);
-	for (; left > 0; text += n, left -= n) {
-		n = utf8_decode(text, left, &code);
-		assert(n > 0);
-	}
-}
 
 static void check_id(const char *id, bool may_be_empty)
 {
@@ -37,9 +24,9 @@ static void check_pod(const struct meta_pod *pod)
 	assert(pod->source == META_CRI);
 	assert(len == 0 || len == 32 || len == 36);
 	assert(strspn(pod->uid, "0123456789abcdef-") == len);
-	check_text(pod->namespace_, sizeof(pod->namespace_));
-	check_text(pod->name, sizeof(pod->name));
-	check_text(pod->workload, sizeof(pod->workload));
+	fuzz_check_text(pod->namespace_, sizeof(pod->namespace_));
+	fuzz_check_text(pod->name, sizeof(pod->name));
+	fuzz_check_text(pod->workload, sizeof(pod->workload));
 	assert(len > 0 || (!pod->namespace_[0] && !pod->name[0] && !pod->workload[0]));
 	assert(len > 0 || pod->known == 0);
 	assert(pod->grace_ns == 0 || (pod->known & META_POD_GRACE));
@@ -57,10 +44,10 @@ static void check_item(const struct cri_item *item)
 	check_id(c->id, false);
 	check_id(item->sandbox_id, true);
 	assert(strcmp(c->pod_uid, item->pod.uid) == 0);
-	check_text(c->name, sizeof(c->name));
-	check_text(c->image, sizeof(c->image));
-	check_text(c->exit_reason, sizeof(c->exit_reason));
-	check_text(item->image_key, sizeof(item->image_key));
+	fuzz_check_text(c->name, sizeof(c->name));
+	fuzz_check_text(c->image, sizeof(c->image));
+	fuzz_check_text(c->exit_reason, sizeof(c->exit_reason));
+	fuzz_check_text(item->image_key, sizeof(item->image_key));
 	assert(!c->unit[0] && c->stop_signal <= 64 && c->finished_wall_ns >= 0);
 	assert((c->known & META_CTR_EXIT) || (!c->exit_code && !c->exit_reason[0]));
 	assert(item->state <= CRI_STATE_UNKNOWN);
@@ -110,9 +97,9 @@ static void check_answers(const uint8_t *data, size_t size)
 	uint32_t stop_signal;
 
 	if (cri_read_version(data, size, &runtime) == 0) {
-		check_text(runtime.name, sizeof(runtime.name));
-		check_text(runtime.version, sizeof(runtime.version));
-		check_text(runtime.api, sizeof(runtime.api));
+		fuzz_check_text(runtime.name, sizeof(runtime.name));
+		fuzz_check_text(runtime.version, sizeof(runtime.version));
+		fuzz_check_text(runtime.api, sizeof(runtime.api));
 	}
 	if (cri_read_status(data, size, &item) == 0)
 		check_item(&item);
@@ -143,7 +130,7 @@ static void check_grpc(const uint8_t *data, size_t size)
 		at += consumed;
 	}
 	grpc_read_message((const char *)data, size, text, sizeof(text));
-	check_text(text, sizeof(text));
+	fuzz_check_text(text, sizeof(text));
 	assert(grpc_read_status((const char *)data, size) <= 999);
 }
 

@@ -3,31 +3,18 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "wire/runtime/files.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void check_text(const char *text, size_t size)
-{
-	size_t left = strnlen(text, size), n;
-	uint32_t code;
-
-	assert(left < size);
-	for (; left > 0; text += n, left -= n) {
-		n = utf8_decode(text, left, &code);
-		assert(n > 0);
-	}
-}
-
 static void check_container(const struct meta_container *got, enum meta_source source)
 {
 	assert(got->source == source);
 	assert(strcmp(got->id, ID) == 0);
-	check_text(got->name, sizeof(got->name));
-	check_text(got->image, sizeof(got->image));
-	check_text(got->pod_uid, sizeof(got->pod_uid));
+	fuzz_check_text(got->name, sizeof(got->name));
+	fuzz_check_text(got->image, sizeof(got->image));
+	fuzz_check_text(got->pod_uid, sizeof(got->pod_uid));
 	assert(got->stop_signal <= 64);
 	assert(got->known & META_CTR_GRACE || got->grace_ns == 0);
 }
@@ -43,8 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ctrjson_storage(text, size, ID, &container) == 0)
 		check_container(&container, META_PODMAN);
 	if (ctrjson_bundle(text, size, &bundle) == 0) {
-		check_text(bundle.cgroups_path, sizeof(bundle.cgroups_path));
-		check_text(bundle.name, sizeof(bundle.name));
+		fuzz_check_text(bundle.cgroups_path, sizeof(bundle.cgroups_path));
+		fuzz_check_text(bundle.name, sizeof(bundle.name));
 		assert(bundle.stop_signal <= 64);
 		assert(bundle.has_grace || bundle.grace_ns == 0);
 		ctrjson_is_cgroup(bundle.cgroups_path, "/a.slice/a-b.slice/p-n.scope");

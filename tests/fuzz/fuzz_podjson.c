@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "core/names/meta.h"
 #include "fuzz/fuzz.h"
 #include "wire/kubernetes/pods.h"
@@ -14,18 +13,6 @@ struct received {
 	size_t pods;
 	char uid[POD_UID_MAX];
 };
-
-static void check_text(const char *text, size_t size)
-{
-	size_t left = strnlen(text, size), n;
-	uint32_t code;
-
-	assert(left < size);
-	for (; left > 0; text += n, left -= n) {
-		n = utf8_decode(text, left, &code);
-		assert(n > 0);
-	}
-}
 
 static void check_pod(void *userdata, const struct podjson_pod *pod)
 {
@@ -36,10 +23,10 @@ static void check_pod(void *userdata, const struct podjson_pod *pod)
 	assert(m->source == META_KUBELET && !m->gone);
 	assert(len == 36 || len == 32);
 	assert(!pod->mirror || (len == 32 && m->is_static));
-	check_text(m->uid, sizeof(m->uid));
-	check_text(m->namespace_, sizeof(m->namespace_));
-	check_text(m->name, sizeof(m->name));
-	check_text(m->workload, sizeof(m->workload));
+	fuzz_check_text(m->uid, sizeof(m->uid));
+	fuzz_check_text(m->namespace_, sizeof(m->namespace_));
+	fuzz_check_text(m->name, sizeof(m->name));
+	fuzz_check_text(m->workload, sizeof(m->workload));
 	assert(m->grace_ns <= PODJSON_GRACE_MAX * 1000000000ull);
 	assert(m->deletion_grace_ns <= PODJSON_GRACE_MAX * 1000000000ull);
 	assert(!m->deleting || (m->known & META_POD_DELETING));
@@ -59,10 +46,10 @@ static void check_container(void *userdata, const struct meta_container *c)
 
 	assert(c->source == META_KUBELET && c->kind == META_KIND_CONTAINER);
 	assert(received->pods > 0 && strcmp(c->pod_uid, received->uid) == 0);
-	check_text(c->id, sizeof(c->id));
-	check_text(c->name, sizeof(c->name));
-	check_text(c->image, sizeof(c->image));
-	check_text(c->exit_reason, sizeof(c->exit_reason));
+	fuzz_check_text(c->id, sizeof(c->id));
+	fuzz_check_text(c->name, sizeof(c->name));
+	fuzz_check_text(c->image, sizeof(c->image));
+	fuzz_check_text(c->exit_reason, sizeof(c->exit_reason));
 	assert(*c->name && !*c->unit);
 	assert(c->stop_signal <= 64);
 	assert(!c->prestop || (c->known & META_CTR_PRESTOP));

@@ -9,4 +9,15 @@
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_S  INT64_C(1000000000)
 
+/* How far a is beyond b; 0 where it is not. */
+static inline uint64_t beyond(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static inline uint64_t ns_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 #endif

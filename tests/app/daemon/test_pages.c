@@ -37,6 +37,8 @@ static void test_order(void **state)
 	assert_string_equal(h.stops[HISTORY_STOPS - 1].subject.container, "c5");
 	assert_int_equal(h.stops[0].margin_ns, -1);
 	assert_int_equal(h.n_deaf, 0);
+	history_done(&h);
+	assert_null(h.stops);
 }
 
 static void test_deaf(void **state)

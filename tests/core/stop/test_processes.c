@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/stop/asked.h"
 #include "lib/engine/processes_bench.h"
 
 static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t sig, uint32_t from,
@@ -166,7 +167,7 @@ static void test_adopted(void **state)
 
 	for (size_t i = 0; i < LEN(flags); i++) {
 		bench_open_init(&b, STOP_RUNNING);
-		b.stop->request = (struct stop_signal){
+		*asked_want(b.stop, &b.stop->request) = (struct stop_signal){
 			.seen = true, .number = 15, .flags = flags[i], .at_ns = AT(0)};
 		bench_ends(&b, AT(1), INIT + 1, INIT, 15);
 		bench_ends(&b, AT(2), INIT + 2, INIT, 15);

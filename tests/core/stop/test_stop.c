@@ -162,8 +162,8 @@ static void test_what_counts(void **state)
 				   want[i].flags);
 		if (note != want[i].note || b.stop->state != want[i].after)
 			fail_msg("%s: note %d, state %d", want[i].what, note, b.stop->state);
-		assert_int_equal(b.stop->request.seen, want[i].note == STOP_NOTE_REQUEST);
-		assert_int_equal(b.stop->kill.seen, want[i].note == STOP_NOTE_KILL);
+		assert_int_equal(b.stop->request->seen, want[i].note == STOP_NOTE_REQUEST);
+		assert_int_equal(b.stop->kill->seen, want[i].note == STOP_NOTE_KILL);
 		bench_close(&b);
 	}
 }
@@ -189,13 +189,13 @@ static void test_repeats(void **state)
 		bench_open(&b, STOP_RUNNING);
 		bench_shoot(&b, SEC(5), 15, want[i].first, 0, 0);
 		bench_shoot(&b, SEC(6), 15, want[i].second, 0, 0);
-		assert_int_equal(b.stop->request.at_ns, want[i].at);
+		assert_int_equal(b.stop->request->at_ns, want[i].at);
 		/* The manager's stands, whatever comes after it. */
 		bench_shoot(&b, SEC(7), 15, RELATION_MANAGER, 0, 0);
 		if (want[i].first == RELATION_MANAGER || want[i].second == RELATION_MANAGER)
-			assert_int_equal(b.stop->request.at_ns, want[i].at);
+			assert_int_equal(b.stop->request->at_ns, want[i].at);
 		else
-			assert_int_equal(b.stop->request.at_ns, SEC(7));
+			assert_int_equal(b.stop->request->at_ns, SEC(7));
 		bench_close(&b);
 	}
 }
@@ -253,12 +253,12 @@ static void test_lapse(void **state)
 		assert_int_equal(stop_lapse_ns(b.stop), want[i].lapse);
 		stop_lapse(&b.map, b.stop);
 		assert_int_equal(b.stop->state, STOP_RUNNING);
-		assert_false(b.stop->request.seen);
+		assert_ptr_equal(b.stop->request, &stop_no_signal);
 		assert_false(b.stop->deaf);
 		assert_int_equal(b.stop->request_sigs, 0);
 		/* What comes later is a request of its own. */
 		bench_shoot(&b, SEC(2000), 2, RELATION_HOST, 0, 0);
-		assert_int_equal(b.stop->request.at_ns, SEC(2000));
+		assert_int_equal(b.stop->request->at_ns, SEC(2000));
 		assert_int_equal(b.stop->request_sigs, 1ULL << 1);
 		bench_close(&b);
 	}
@@ -289,13 +289,13 @@ static void test_fatal_kill(void **state)
 	bench_shoot(&b, SEC(6), 9, RELATION_MANAGER, 0, acted);
 	stop_facts(b.stop, 0, &facts);
 	assert_int_equal(facts.kill_from, RELATION_MANAGER);
-	assert_int_equal(b.stop->kill.at_ns, SEC(6));
+	assert_int_equal(b.stop->kill->at_ns, SEC(6));
 	/* ... but one to a target that is on its way out does nothing: old kernels call that
 	 * delivered too, newer ones ignored. */
 	bench_shoot(&b, SEC(7), 9, RELATION_OTHER_POD, 0, acted);
 	bench_shoot(&b, SEC(8), 9, RELATION_OTHER_POD, 1, acted);
 	bench_shoot(&b, SEC(9), 9, RELATION_OTHER_POD, 2, 0);
-	assert_int_equal(b.stop->kill.at_ns, SEC(6));
+	assert_int_equal(b.stop->kill->at_ns, SEC(6));
 	bench_close(&b);
 }
 

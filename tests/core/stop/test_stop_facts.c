@@ -2,6 +2,7 @@
 /* Claims about core/stop: the facts and the gaps in the evidence that a stop ends with. */
 #include "core/stop/stop.h"
 
+#include "core/stop/asked.h"
 #include "lib/engine/stop_bench.h"
 
 /* request + grace - min(1 s, grace / 10) is not early any more. */
@@ -72,7 +73,7 @@ static void test_uncertain_clean_up(void **state)
 		b.stop->grace = want[i].grace;
 		bench_shoot(&b, SEC(100), 15, RELATION_MANAGER, 0, 0);
 		bench_shoot(&b, SEC(105), 9, RELATION_MANAGER, 0, flags);
-		b.stop->kill.sender.kind = want[i].killer;
+		asked_want(b.stop, &b.stop->kill)->sender.kind = want[i].killer;
 		b.stop->exit_seen = true;
 		b.stop->status = 9;
 		if (!!(stop_gaps(b.stop) & GAP(GRACE_UNCERTAIN)) != want[i].uncertain)
@@ -129,7 +130,7 @@ static void test_begins_anew(void **state)
 	assert_int_equal(b.stop->init.pid, P_B1.pid);
 	assert_int_equal(b.stop->rank, GRACED_INIT_GUESSED);
 	assert_true(b.stop->guessed);
-	assert_false(b.stop->request.seen || b.stop->kill.seen || b.stop->deaf);
+	assert_false(b.stop->request->seen || b.stop->kill->seen || b.stop->deaf);
 	assert_false(b.stop->oom_victim || b.stop->exit_seen || b.stop->late);
 	assert_int_equal(b.stop->last_from[6], RELATION_NONE);
 	/* What was counted so far belongs to the life before. */
@@ -145,14 +146,19 @@ static void test_begins_anew(void **state)
 	{                                                                           \
 		.what = name, .gaps = of, .stop = {.exit_seen = true, __VA_ARGS__ } \
 	}
-#define ASKED	      .request = {.seen = true}
-#define ASKED_BY(...) .request = {.seen = true, __VA_ARGS__}
-#define KILL	      .kill = {.seen = true}
-#define KILL_BY(...)  .kill = {.seen = true, __VA_ARGS__}
+#define SEEN(...)                         \
+	&(const struct stop_signal)       \
+	{                                 \
+		.seen = true, __VA_ARGS__ \
+	}
+#define ASKED	      .request = SEEN()
+#define ASKED_BY(...) .request = SEEN(__VA_ARGS__)
+#define KILL	      .kill = SEEN()
+#define KILL_BY(...)  .kill = SEEN(__VA_ARGS__)
 
 static void test_gaps(void **state)
 {
-	static const struct {
+	struct {
 		const char *what;
 		struct stop stop;
 		uint32_t gaps;
@@ -230,8 +236,12 @@ static void test_gaps(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		uint32_t gaps = stop_gaps(&want[i].stop);
+		struct stop *stop = &want[i].stop;
+		uint32_t gaps;
 
+		stop->request = stop->request ?: &stop_no_signal;
+		stop->kill = stop->kill ?: &stop_no_signal;
+		gaps = stop_gaps(stop);
 		if (gaps != want[i].gaps)
 			fail_msg("%s: gaps %x, not %x", want[i].what, gaps, want[i].gaps);
 	}
@@ -241,7 +251,8 @@ static void test_window(void **state)
 {
 	const uint32_t holes = GAP(EVENTS_LOST) | GAP(SUPPRESSED) | GAP(ATTACHED_LATE) |
 			       GAP(DAEMON_DOWN) | GAP(SHED) | GAP(INIT_UNSEEN) | GAP(KILL_UNSEEN);
-	const struct stop stop = {.exit_seen = true, .status = 31};
+	const struct stop_signal *none = &stop_no_signal;
+	const struct stop stop = {.exit_seen = true, .status = 31, .request = none, .kill = none};
 
 	for (int gap = 0; gap < GAP_COUNT; gap++) {
 		struct outcome_facts facts;
@@ -396,8 +407,7 @@ static void test_before_handler(void **state)
 						       : rows[i].heard || rows[i].unknown
 							       ? UNHEARD_NONE
 							       : UNHEARD_NO_HANDLER);
-		assert_int_equal(stop_signal_reason(b.stop, &b.stop->request),
-				 stop_unheard(b.stop));
+		assert_int_equal(stop_signal_reason(b.stop, b.stop->request), stop_unheard(b.stop));
 		assert_int_equal(stop_is_deaf(b.stop),
 				 !rows[i].heard && !rows[i].later && !rows[i].unknown);
 		bench_close(&b);

@@ -403,13 +403,6 @@ static bool judge_entry(struct judge *judge, const struct yamlconf_entry *entry)
 	return false;
 }
 
-static bool is_below(const char *key, const char *section)
-{
-	size_t n = strlen(section);
-
-	return strncmp(key, section, n) == 0 && key[n] == '.';
-}
-
 static void judge_all(struct judge *judge, const struct yamlconf *conf)
 {
 	const char *skip = NULL;
@@ -420,7 +413,7 @@ static void judge_all(struct judge *judge, const struct yamlconf *conf)
 	judge->n_unsaid += conf->n_unsaid;
 	judge->broken = conf->n_errors > 0;
 	for (size_t i = 0; i < conf->n_entries; i++) {
-		if (skip && is_below(conf->entries[i].key, skip))
+		if (skip && yamlconf_is_below(conf->entries[i].key, skip))
 			continue;
 		skip = judge_entry(judge, &conf->entries[i]) ? NULL : conf->entries[i].key;
 	}

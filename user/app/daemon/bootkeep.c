@@ -30,7 +30,6 @@ struct bootkeep {
 	bool unsynced; /* likewise */
 	struct filesync sync;
 	uint64_t begun_ns;
-	struct buf text;
 };
 
 static void log_unread(const char *path, int error, const char *why)
@@ -78,7 +77,6 @@ struct bootkeep *bootkeep_free(struct bootkeep *k)
 		return NULL;
 	filesync_close(&k->sync);
 	bootnote_done(&k->note);
-	buf_free(&k->text);
 	free(k);
 	return NULL;
 }
@@ -193,12 +191,12 @@ static void fail(struct bootkeep *k, int error)
 
 static void write_note(struct bootkeep *k)
 {
-	int r;
+	_cleanup_(buf_free) struct buf text = {};
+	int r = bootnote_write(&text, &k->note);
 
-	buf_reset(&k->text);
-	r = bootnote_write(&k->text, &k->note);
+	bootlog_forget(&k->note.boot);
 	if (r >= 0)
-		r = statefile_write(k->path, buf_str(&k->text), k->text.len);
+		r = statefile_write(k->path, buf_str(&text), text.len);
 	k->urgent = false;
 	if (r < 0) {
 		fail(k, r);

@@ -15,6 +15,7 @@
 #include "app/log/log.h"
 #include "base/cleanup.h"
 #include "base/room.h"
+#include "base/time.h"
 #include "core/load/budget.h"
 #include "core/load/noisy.h"
 #include "io/loop/loop.h"
@@ -245,11 +246,6 @@ static uint64_t web_cpu_ns(const struct costs *c)
 	return stats.cpu_ns;
 }
 
-static uint64_t less(uint64_t ns, uint64_t by_ns)
-{
-	return ns > by_ns ? ns - by_ns : 0;
-}
-
 /* The first look-ups of all pods are made once: their cost sheds nothing. */
 static void follow_start(struct costs *c, uint64_t cpu_ns, uint64_t now_ns)
 {
@@ -272,14 +268,14 @@ static uint64_t offered_load(const struct costs *c)
 
 static void sample(struct costs *c, uint64_t now_ns)
 {
-	uint64_t web_ns = web_cpu_ns(c), cpu_ns = less(selfstat_cpu_ns(), web_ns);
+	uint64_t web_ns = web_cpu_ns(c), cpu_ns = beyond(selfstat_cpu_ns(), web_ns);
 	enum shed before = c->budget.level;
 	struct budget_sample s;
 
 	follow_start(c, cpu_ns, now_ns);
 	s = (struct budget_sample){
 		.at_ns = now_ns,
-		.cost_ns = less(cpu_ns, c->start_cpu_ns) + c->bpf_ns - c->vain_ns,
+		.cost_ns = beyond(cpu_ns, c->start_cpu_ns) + c->bpf_ns - c->vain_ns,
 		.apart_ns = web_ns + c->start_cpu_ns + c->vain_ns,
 		.load = offered_load(c),
 	};

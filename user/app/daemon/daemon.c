@@ -121,7 +121,6 @@ static int on_open(void *userdata, struct monitor *m)
 		return r;
 	d->checkpoint = open_checkpoint(d);
 	d->boot = bootkeep_open();
-	d->history = calloc(1, sizeof(*d->history));
 	log_settings(d);
 	r = tally_open(&d->tally, &d->config);
 	if (r < 0) {
@@ -192,8 +191,7 @@ static void on_record(void *userdata, const struct record *record)
 
 	write_down(d, record);
 	tally_record(&d->tally, record);
-	if (d->history)
-		history_record(d->history, record);
+	history_record(&d->history, record);
 	if (d->events)
 		events_record(d->events, record);
 	if (d->inhibitor)
@@ -557,8 +555,7 @@ static void on_close(void *userdata)
 	d->minute = sd_event_source_disable_unref(d->minute);
 	d->again = sd_event_source_disable_unref(d->again);
 	d->web = web_free(d->web);
-	free(d->history);
-	d->history = NULL;
+	history_done(&d->history);
 	tally_done(&d->tally);
 	d->recorders = recorders_free(d->recorders);
 	buf_free(&d->line);

@@ -37,7 +37,7 @@ struct daemon {
 	struct buf line;	       /* of the record in hand */
 	struct checkpoint *checkpoint; /* NULL: there is none */
 	struct bootkeep *boot;	       /* likewise */
-	struct history *history;       /* likewise */
+	struct history history;
 	struct tally tally;
 	struct costs *costs;
 	struct hearings *hearings; /* NULL: not attached yet */

@@ -85,6 +85,18 @@ static bool is_same(const struct htmlsubject *a, const struct htmlsubject *b)
 	       strcmp(a->container, b->container) == 0;
 }
 
+/* One more place, or that of the last one. False without memory for the first. */
+static bool make_room(struct htmlstop **list, size_t *n, size_t most)
+{
+	struct htmlstop *longer = *n < most ? reallocarray(*list, *n + 1, sizeof(**list)) : NULL;
+
+	if (longer) {
+		*list = longer;
+		++*n;
+	}
+	return *n > 0;
+}
+
 /* Puts it first, where the one at that place was before. */
 static void put_first(struct htmlstop *list, size_t at, const struct htmlstop *stop)
 {
@@ -100,11 +112,18 @@ static void add_deaf(struct history *h, struct htmlstop *stop)
 		at++;
 	if (at < h->n_deaf)
 		stop->times += h->deaf[at].times;
-	else if (h->n_deaf < HISTORY_DEAF)
-		h->n_deaf++;
+	else if (make_room(&h->deaf, &h->n_deaf, HISTORY_DEAF))
+		at = h->n_deaf - 1;
 	else
-		at = HISTORY_DEAF - 1;
+		return;
 	put_first(h->deaf, at, stop);
+}
+
+void history_done(struct history *h)
+{
+	free(h->stops);
+	free(h->deaf);
+	*h = (struct history){};
 }
 
 void history_record(struct history *h, const struct record *record)
@@ -116,9 +135,8 @@ void history_record(struct history *h, const struct record *record)
 	    kind == CONTAINER_KIND_PROCESS)
 		return;
 	fill(&stop, record);
-	if (h->n_stops < HISTORY_STOPS)
-		h->n_stops++;
-	put_first(h->stops, h->n_stops - 1, &stop);
+	if (make_room(&h->stops, &h->n_stops, HISTORY_STOPS))
+		put_first(h->stops, h->n_stops - 1, &stop);
 	if (stop.reason != UNHEARD_NONE)
 		add_deaf(h, &stop);
 }
@@ -378,10 +396,8 @@ static void add_running(void *userdata, const struct engine_running *running)
 
 static void fill_deaf(const struct daemon *d, struct status_parts *parts, struct htmlstatus *ret)
 {
-	if (d->history) {
-		ret->deaf = d->history->deaf;
-		ret->n_deaf = d->history->n_deaf;
-	}
+	ret->deaf = d->history.deaf;
+	ret->n_deaf = d->history.n_deaf;
 	ret->audited = d->hearings && d->ready;
 	if (!ret->audited)
 		return;
@@ -465,10 +481,8 @@ static void status(struct daemon *d, struct web_reply *ret)
 	ret->policy = htmlstatus_policy;
 	ret->keep_ms = KEEP_MS;
 	fill_metrics(d, &metrics);
-	if (d->history) {
-		page.stops = d->history->stops;
-		page.n_stops = d->history->n_stops;
-	}
+	page.stops = d->history.stops;
+	page.n_stops = d->history.n_stops;
 	fill_deaf(d, &parts, &page);
 	if (d->ready) {
 		fill_sources(d, &parts, &page);

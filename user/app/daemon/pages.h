@@ -17,11 +17,13 @@ void pages_answer(void *userdata, const struct web_request *request, struct web_
 
 /* Both with the last one first; all zero is an empty one. */
 struct history {
-	struct htmlstop stops[HISTORY_STOPS], deaf[HISTORY_DEAF];
+	struct htmlstop *stops, *deaf; /* owned */
 	size_t n_stops, n_deaf;
 };
 
 /* Takes each record; ignores all but stops, and those of sandboxes and single processes. */
 void history_record(struct history *history, const struct record *record);
+
+void history_done(struct history *history);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "base/time.h"
 #include "core/account/chapter.h"
 
 /* What is in the making. */
@@ -39,11 +40,6 @@ struct entry {
 	int64_t wall_offset_ns; /* of its first record */
 	bool never_ran; /* it ended by what a source reports, and was never seen to be empty */
 };
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* --- shutdowns ------------------------------------------------------------------------------- */
 
@@ -150,7 +146,7 @@ static int take_step(struct chapter *c, struct account_story *story,
 {
 	const struct shutdown_record *step = &record->step->step;
 
-	story->end_ns = later(story->end_ns, record->at_ns);
+	story->end_ns = ns_later(story->end_ns, record->at_ns);
 	story->lock_held |= step->locked;
 	story->mode = shutdown_mode_name(step->mode);
 	story->action = shutdown_action_name(step->action);
@@ -497,7 +493,7 @@ static void take_state(struct chapter *c, struct entry *first, struct item *item
 	default:
 		break;
 	}
-	entry->to_ns = later(entry->to_ns, state->at_ns);
+	entry->to_ns = ns_later(entry->to_ns, state->at_ns);
 }
 
 /* By all names that its records have. */
@@ -547,7 +543,7 @@ static void take_pod(struct chapter *c, struct item *items, size_t n)
 		    has_name(entry, item->record->stop.of->container.name))
 			entry = begin_entry(c, item);
 		entry->n++;
-		entry->to_ns = later(entry->to_ns, item->to_ns);
+		entry->to_ns = ns_later(entry->to_ns, item->to_ns);
 		take_names(&entry->pod.names, pod_of(item));
 		if (item->record->stop.of->stop_signal.at_ns && !entry->pod.asked_ns)
 			entry->pod.asked_ns = item->record->stop.of->stop_signal.at_ns;
@@ -626,7 +622,7 @@ static void stretch(struct account_story *story, uint64_t at_ns)
 		return;
 	if (!story->begin_ns || (!story->shutdown && at_ns < story->begin_ns))
 		story->begin_ns = at_ns;
-	story->end_ns = later(story->end_ns, at_ns);
+	story->end_ns = ns_later(story->end_ns, at_ns);
 }
 
 static void put_entry(struct account_story *story, struct entry *entry)

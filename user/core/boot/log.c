@@ -10,10 +10,16 @@
 
 #define SAME_NS 1000000000ULL
 
-void bootlog_done(struct bootlog *log)
+void bootlog_forget(struct bootlog *log)
 {
 	free(log->pods.rows);
 	free(log->containers.rows);
+	log->pods = log->containers = (struct bootlog_list){};
+}
+
+void bootlog_done(struct bootlog *log)
+{
+	bootlog_forget(log);
 	*log = (struct bootlog){};
 }
 
@@ -90,18 +96,11 @@ bool bootlog_is_due(const struct bootlog *log, uint64_t now_ns)
 	return now_ns - log->saved_ns >= every;
 }
 
-static void clear(struct bootlog_list *list)
-{
-	list->n = 0;
-	list->total = 0;
-}
-
 void bootlog_look(struct bootlog *log, uint64_t now_ns, int64_t wall_ns)
 {
 	log->saved_ns = now_ns;
 	log->saved_wall_ns = wall_ns;
-	clear(&log->pods);
-	clear(&log->containers);
+	bootlog_forget(log);
 }
 
 static void copy(char *to, size_t size, const char *text)

@@ -75,6 +75,9 @@ bool bootlog_take(struct bootlog *log, const struct record *record);
 /* Whether what is alive is due to be looked at. */
 bool bootlog_is_due(const struct bootlog *log, uint64_t now_ns);
 
+/* What was alive is noted: frees the lists. */
+void bootlog_forget(struct bootlog *log);
+
 /* What is alive now: begin, then each. Whether it was listed; else it is counted. Strings may be
  * NULL. */
 void bootlog_look(struct bootlog *log, uint64_t now_ns, int64_t wall_ns);

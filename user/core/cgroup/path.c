@@ -222,3 +222,8 @@ void cgpath_parse(const char *path, size_t len, struct cgpath *ret)
 	}
 	*ret = w.found;
 }
+
+bool cgpath_is_id(const char *id)
+{
+	return strlen(id) == CGPATH_ID_LEN && strspn(id, "0123456789abcdef") == CGPATH_ID_LEN;
+}

@@ -38,4 +38,7 @@ struct cgpath {
  * Takes time linear in LEN and allocates nothing. *ret is written whole. */
 void cgpath_parse(const char *path, size_t len, struct cgpath *ret);
 
+/* Whether it is a container's id: so many digits, in lower case. */
+bool cgpath_is_id(const char *id);
+
 #endif

@@ -23,12 +23,12 @@
 static bool would_know(const struct stops *stops, const struct stop *stop,
 		       const struct podtab_pod *pod, const struct grace *grace)
 {
-	uint64_t after_ns = stop->kill.at_ns - stop->request.at_ns;
+	uint64_t after_ns = stop->kill->at_ns - stop->request->at_ns;
 
 	if (grace->from == GRACE_UNIT)
 		return true;
-	if (!pod || !stop->kill.seen || !(pod->known & META_POD_DELETING) || pod->gone ||
-	    pod->state_ns < stop->kill.at_ns || !stops->given->watched)
+	if (!pod || !stop->kill->seen || !(pod->known & META_POD_DELETING) || pod->gone ||
+	    pod->state_ns < stop->kill->at_ns || !stops->given->watched)
 		return false;
 	if (grace->from == GRACE_DELETION && pod->known & META_POD_GRACE &&
 	    pod->deletion_grace_ns > pod->grace_ns)
@@ -49,26 +49,26 @@ static bool was_deleted_unseen(const struct stops *stops, const struct stop *sto
 			       const struct grace *grace)
 {
 	const struct podtab_pod *pod = names_pod(stops->names, stop->node);
-	uint64_t end_ns = stop->kill.seen ? stop->kill.at_ns : stop->exit_ns;
+	uint64_t end_ns = stop->kill->seen ? stop->kill->at_ns : stop->exit_ns;
 
-	return grace->from == GRACE_SPEC && pod && pod->state_ns < stop->request.at_ns &&
-	       end_ns > stop->request.at_ns &&
-	       grace_is_outlived(grace, end_ns - stop->request.at_ns);
+	return grace->from == GRACE_SPEC && pod && pod->state_ns < stop->request->at_ns &&
+	       end_ns > stop->request->at_ns &&
+	       grace_is_outlived(grace, end_ns - stop->request->at_ns);
 }
 
 /* What came of the stop, where that contradicts its pod's spec or the container's own timeout. */
 static struct grace observed(const struct stops *stops, const struct stop *stop,
 			     const struct grace *grace)
 {
-	uint64_t from_ns = stop->request.at_ns;
+	uint64_t from_ns = stop->request->at_ns;
 
-	if (!stop->request.seen)
+	if (!stop->request->seen)
 		return *grace;
 	if (was_deleted_unseen(stops, stop, grace))
 		return (struct grace){.from = GRACE_HIDDEN};
-	if (is_by_runtime(&stop->request) && is_by_runtime(&stop->kill))
-		return grace_observed(grace, stop->kill.at_ns - from_ns, true);
-	if (stop->exit_seen && !stop->kill.seen)
+	if (is_by_runtime(stop->request) && is_by_runtime(stop->kill))
+		return grace_observed(grace, stop->kill->at_ns - from_ns, true);
+	if (stop->exit_seen && !stop->kill->seen)
 		return grace_observed(grace, stop->exit_ns - from_ns, false);
 	return *grace;
 }
@@ -149,7 +149,7 @@ bool stops_lacks_grace(const struct stops *stops, const struct stop *stop)
 {
 	const struct podtab_pod *pod = names_pod(stops->names, stop->node);
 
-	return pod && stop->exit_seen && stop->kill.seen && pod->state_ns < stop->kill.at_ns &&
+	return pod && stop->exit_seen && stop->kill->seen && pod->state_ns < stop->kill->at_ns &&
 	       stop_gaps(stop) >> GAP_GRACE_UNCERTAIN & 1;
 }
 
@@ -165,7 +165,7 @@ uint64_t stops_signal_set(const struct stops *stops, const struct cgnode *node,
 
 uint64_t stops_pod_since(const struct stop *stop)
 {
-	return stop->request.seen ? stop->request.at_ns : stop->exit_ns;
+	return stop->request->seen ? stop->request->at_ns : stop->exit_ns;
 }
 
 /* A pod that is not being deleted may be the next moment: what a source said before that counts
@@ -203,7 +203,7 @@ struct shutplan_pod given_pod(const struct podtab_pod *meta, bool is_static)
 /* What stops it may be the shutdown that is under way. */
 static bool may_be_of_shutdown(const struct stop *stop, const struct given *given)
 {
-	const struct stop_signal *request = &stop->request, *kill = &stop->kill;
+	const struct stop_signal *request = stop->request, *kill = stop->kill;
 
 	return given->going && request->seen && request->sender.relation == RELATION_MANAGER &&
 	       request->at_ns + ANNOUNCED_WITHIN_NS >= given->announced_ns &&

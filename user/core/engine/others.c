@@ -88,13 +88,13 @@ static uint64_t next_look_ns(const struct stop *stop)
 {
 	uint64_t grace_ns = grace_known(&stop->grace) ? stop->grace.ns : 0;
 
-	if (!stop->request.seen)
+	if (!stop->request->seen)
 		return 0;
-	if (stop->state == STOP_KILLED && stop->kill.seen)
-		return stop->looked_late ? 0 : stop->kill.at_ns + WAITS_KILLED_NS;
+	if (stop->state == STOP_KILLED && stop->kill->seen)
+		return stop->looked_late ? 0 : stop->kill->at_ns + WAITS_KILLED_NS;
 	if (stop->state != STOP_REQUESTED)
 		return 0;
-	return waits_next_ns(stop->waits_ns, stop->request.at_ns, grace_ns);
+	return waits_next_ns(stop->waits_ns, stop->request->at_ns, grace_ns);
 }
 
 void stops_watch(struct stops *stops, struct stop *stop)
@@ -123,10 +123,10 @@ bool stops_look_due(struct stops *stops, struct stop *stop, uint64_t now_ns)
 static struct stop *stop_of_look(const struct stops *stops, uint64_t id, uint64_t begin_ns)
 {
 	struct stop *stop = stop_in(cgmap_get(stops->map, id));
-	bool is_open = stop && stop->request.seen &&
+	bool is_open = stop && stop->request->seen &&
 		       (stop->state == STOP_REQUESTED || stop->state == STOP_KILLED);
 
-	return is_open && begin_ns >= stop->request.at_ns ? stop : NULL;
+	return is_open && begin_ns >= stop->request->at_ns ? stop : NULL;
 }
 
 int stops_on_look(struct stops *stops, const struct obs *obs)
@@ -159,9 +159,9 @@ int stops_on_looked(struct stops *stops, const struct obs *obs)
 	waits_end(&stop->waits, &obs->looked, obs->at_ns,
 		  &(struct waits_stop){
 			  .init_pid = stop->init.pid,
-			  .killed = stop->kill.seen && obs->looked.begin_ns >= stop->kill.at_ns,
+			  .killed = stop->kill->seen && obs->looked.begin_ns >= stop->kill->at_ns,
 			  .unheard = is_unheard(stop),
-			  .taken = stop->request.taken_ns,
+			  .taken = stop->request->taken_ns,
 		  });
 	return 0;
 }
@@ -268,10 +268,10 @@ static enum ended_by init_ended_by(const struct stop *stop)
 		return ENDED_ITSELF;
 	if (died_of == 9 && stop->oom_victim)
 		return ENDED_OOM;
-	if (died_of == 9 && stop->kill.flags & GRACED_SIG_NS_TEARDOWN)
+	if (died_of == 9 && stop->kill->flags & GRACED_SIG_NS_TEARDOWN)
 		return ENDED_PID_NAMESPACE;
-	if (died_of == 9 && stop->kill.seen)
-		return by_relation(stop->kill.sender.relation);
+	if (died_of == 9 && stop->kill->seen)
+		return by_relation(stop->kill->sender.relation);
 	return died_of <= 64 ? by_relation((enum relation)stop->last_from[died_of]) : ENDED_UNKNOWN;
 }
 
@@ -282,9 +282,9 @@ static struct record_member first_member(const struct stop *stop)
 	return (struct record_member){
 		.process = subject_process(&stop->init),
 		.exe = *stop->init.exe ? stop->init.exe : NULL,
-		.disposition = disposition_of(&stop->request),
-		.asked = stops_asked(&stop->request),
-		.fatal = stops_asked(killed ? &stop->kill : NULL),
+		.disposition = disposition_of(stop->request),
+		.asked = stops_asked(stop->request),
+		.fatal = stops_asked(killed ? stop->kill : NULL),
 		.exit = {.known = stop->exit_seen, .status = stop->status, .at_ns = stop->exit_ns},
 		.by = init_ended_by(stop),
 	};
@@ -338,9 +338,9 @@ static bool has_left(const struct stop *stop)
 {
 	const struct processes *all = stop->processes;
 
-	if (!all || all->missed || !stop->request.seen || stop_signal_unheard(&stop->request) ||
+	if (!all || all->missed || !stop->request->seen || stop_signal_unheard(stop->request) ||
 	    stop->restarted || stop->shed || !stop->exit_seen ||
-	    stop->exit_ns - stop->request.at_ns >= GRACED_OTHERS_NS)
+	    stop->exit_ns - stop->request->at_ns >= GRACED_OTHERS_NS)
 		return false;
 	for (size_t i = 0; i < all->n; i++)
 		if (!all->list[i].end_ns)
@@ -357,7 +357,7 @@ static uint32_t list_gaps(const struct stop *stop, bool not_empty)
 		ret |= 1u << LIST_GAP_MISSED;
 	if (more || (stop->processes && processes_left_out(stop)))
 		ret |= 1u << LIST_GAP_MORE;
-	if (stop->request.seen && not_empty && !looked)
+	if (stop->request->seen && not_empty && !looked)
 		ret |= 1u << LIST_GAP_NOT_LOOKED;
 	if (!not_empty && has_left(stop))
 		ret |= 1u << LIST_GAP_LEFT;

@@ -84,9 +84,9 @@ uint64_t pods_deletion_ns(const struct pods *pods, const struct epod *p)
 
 static uint64_t given_until(const struct stop *stop)
 {
-	if (!stop || !stop->request.seen || !(stop->hearing & STOP_IN_SHUTDOWN))
+	if (!stop || !stop->request->seen || !(stop->hearing & STOP_IN_SHUTDOWN))
 		return 0;
-	return stop->given_ns ? stop->request.at_ns + stop->given_ns : EPOD_GIVEN_UNKNOWN;
+	return stop->given_ns ? stop->request->at_ns + stop->given_ns : EPOD_GIVEN_UNKNOWN;
 }
 
 /* What a shutdown requested of it has lapsed in vain: the shutdown was cancelled, and it lives on.
@@ -95,7 +95,7 @@ static bool outlived_shutdown(const struct pods *pods, const struct epod *p,
 			      const struct stop *stop)
 {
 	return p->life.stage <= POD_STAGE_SYNC && stop && stop_is_running(stop) &&
-	       !stop->request.seen && stop->init.start_ns < p->stop_ns &&
+	       !stop->request->seen && stop->init.start_ns < p->stop_ns &&
 	       pods->out->now_ns >= p->stop_ns + stop_lapse_after_ns(stop);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The engine's part that puts facts into records. */
 #include "core/engine/stops.h"
+#include "base/time.h"
 #include "core/engine/subject.h"
 #include "core/stop/audit.h"
 #include "core/stop/processes.h"
@@ -72,7 +73,7 @@ static void fill_requests(struct record_stop *r, const struct stop *stop)
 
 	for (size_t i = 0; i < n; i++)
 		fill_request(r->requests + i, stop, list[i]);
-	r->inferred = stop->request.inferred;
+	r->inferred = stop->request->inferred;
 }
 
 static void fill_id(const struct stops *stops, const struct stop *stop,
@@ -103,24 +104,18 @@ static void fill_subject(const struct stops *stops, const struct stop *stop, str
 		fill_process_container(stops, container, stop->node);
 }
 
-/* Counts are the kernel half's, and their order is not to be trusted. */
-static uint64_t since(uint64_t now, uint64_t base)
-{
-	return now > base ? now - base : 0;
-}
-
 static void fill_forward(struct record_forward *ret, const struct stop *stop)
 {
 	const struct stop_forward *f = &stop->forward;
 
-	if (!f->count || !stop->request.seen || f->at_ns < stop->request.at_ns)
+	if (!f->count || !stop->request->seen || f->at_ns < stop->request->at_ns)
 		return;
 	*ret = (struct record_forward){
 		.count = f->count,
 		.number = f->number,
 		.result = f->result,
 		.to = subject_process(&f->to),
-		.after_ns = f->at_ns - stop->request.at_ns,
+		.after_ns = f->at_ns - stop->request->at_ns,
 	};
 }
 
@@ -156,7 +151,7 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	if (!stop->init.pid)
 		r->process.comm = NULL;
 	fill_sigref(stops, &r->stop_signal, asked);
-	fill_sigref(stops, &r->kill_signal, &stop->kill);
+	fill_sigref(stops, &r->kill_signal, stop->kill);
 	r->deaf = stop_is_deaf(stop);
 	r->reason = stop_unheard(stop);
 	r->exit.known = stop->exit_seen;
@@ -164,7 +159,7 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	r->exit.at_ns = stop->exit_ns;
 	fill_reported_exit(stops, stop, &r->exit);
 	r->abort_ns = stop_aborted_ns(stop);
-	r->latency_known = stop->request.seen && stop->exit_seen;
+	r->latency_known = stop->request->seen && stop->exit_seen;
 	if (r->latency_known && stop->exit_ns > stop_asked_ns(stop))
 		r->latency_ns = stop->exit_ns - stop_asked_ns(stop);
 	fill_requests(r, stop);
@@ -175,8 +170,9 @@ void stops_fill(const struct stops *stops, const struct stop *stop, struct recor
 	r->pod_terminating = stops_pod_terminating(stops, stop);
 	fill_forward(&r->forward, stop);
 	fill_holder(&r->held_by, stop);
-	r->collateral_kills = since(stop->counts.collateral, stop->base.collateral);
-	r->oom_kills = since(stop->counts.oom_kills, stop->base.oom_kills);
+	/* Counts are the kernel half's, and their order is not to be trusted. */
+	r->collateral_kills = beyond(stop->counts.collateral, stop->base.collateral);
+	r->oom_kills = beyond(stop->counts.oom_kills, stop->base.oom_kills);
 	r->oom_kills_unknown = stop->unseen_lapsed;
 }
 

@@ -201,14 +201,14 @@ static struct shutdown_container observed(const struct shutdowns *s, const struc
 	const struct stop *stop = node->stop;
 	struct shutdown_container c = {.id = node->id, .populated = node->populated};
 
-	if (stop->request.seen && asks(node, &stop->request.sender)) {
-		c.asked_ns = stop->request.at_ns;
-		c.signal = stop->request.number;
+	if (stop->request->seen && asks(node, &stop->request->sender)) {
+		c.asked_ns = stop->request->at_ns;
+		c.signal = stop->request->number;
 		c.deaf = stop->deaf;
 	}
 	c.looked_ns = stop->looked_ns;
 	c.signalled_ns = signalled_ns(s, stop);
-	c.kill_ns = stop->kill.seen ? stop->kill.at_ns : 0;
+	c.kill_ns = stop->kill->seen ? stop->kill->at_ns : 0;
 	c.stop_signal = names_stop_signal(s->names, node);
 	c.no_init = stop->init.pid == 0;
 	return c;

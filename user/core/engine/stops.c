@@ -23,8 +23,8 @@ static void signal_learnt(struct stops *stops, struct stop *stop, uint32_t numbe
 	stops_look(stops, stop);
 	if (stop->state == STOP_REQUESTED && !stop->probed)
 		stops_watch(stops, stop);
-	if (is_managed(&stop->request))
-		pods_signalled(stops->pods, stop->node, stop->request.at_ns);
+	if (is_managed(stop->request))
+		pods_signalled(stops->pods, stop->node, stop->request->at_ns);
 }
 
 static bool is_inits(const struct stop *stop)
@@ -515,7 +515,7 @@ int stops_on_init(struct stops *stops, const struct obs *obs)
 static void noted(struct stops *stops, struct stop *stop, enum stop_note note,
 		  const struct obs *obs)
 {
-	bool opened = note == STOP_NOTE_REQUEST && stop->request.at_ns == obs->at_ns;
+	bool opened = note == STOP_NOTE_REQUEST && stop->request->at_ns == obs->at_ns;
 	uint64_t from = obs->signal.sender.watch_id;
 
 	if (note == STOP_NOTE_UNEXPECTED)
@@ -528,7 +528,7 @@ static void noted(struct stops *stops, struct stop *stop, enum stop_note note,
 		stops_look(stops, stop);
 	if (!stop->probed)
 		stops_watch(stops, stop);
-	if (is_managed(opened ? &stop->request : &stop->kill))
+	if (is_managed(opened ? stop->request : stop->kill))
 		pods_signalled(stops->pods, stop->node, obs->at_ns);
 	names_query(stops->names, stop->node);
 	if (opened && stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
@@ -646,7 +646,7 @@ int stops_on_exit(struct stops *stops, const struct obs *obs)
 	names_query_unit(stops->names, stop->node);
 	stops_take_grace(stops, stop);
 	if (stops_lacks_grace(stops, stop))
-		names_query_pod(stops->names, stop->node->cgroups, stop->kill.at_ns);
+		names_query_pod(stops->names, stop->node->cgroups, stop->kill->at_ns);
 	if (stops_pod_terminating(stops, stop) == TRI_UNKNOWN)
 		names_query_pod(stops->names, cgmap_pod_of(stops->map, stop->node),
 				stops_pod_since(stop));

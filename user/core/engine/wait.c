@@ -339,9 +339,9 @@ static bool has_exit_source(const struct stops *stops, const struct cgnode *node
 /* The runtime sends the stop signal for the kubelet, and for a person who runs crictl stop. */
 static bool was_asked(const struct stop *stop)
 {
-	enum sender_kind kind = stop->request.sender.kind;
+	enum sender_kind kind = stop->request->sender.kind;
 
-	return stop->request.seen && (kind == SENDER_RUNTIME || kind == SENDER_KUBELET);
+	return stop->request->seen && (kind == SENDER_RUNTIME || kind == SENDER_KUBELET);
 }
 
 /* Keeps how the kernel saw the exit, to be compared with what sources report. */

@@ -44,6 +44,7 @@ static void container_free(struct podtab_container *c)
 {
 	free(c->name);
 	free(c->image);
+	free(c->exit_reason);
 	free(c->namespace_);
 	free(c->workload);
 	free(c);
@@ -363,14 +364,19 @@ static void take_listed(struct podtab_container *c, const struct meta_container 
 		c->listed_ns = now_ns;
 }
 
-static void take_exit(struct podtab_container *c, const struct meta_container *meta)
+static int take_exit(struct podtab_container *c, const struct meta_container *meta)
 {
 	if (!(meta->known & META_CTR_EXIT) || !may_replace(&c->exit_from, meta->source))
-		return;
+		return 0;
+	if (set_string(&c->exit_reason, meta->exit_reason) < 0) {
+		c->known &= ~(uint32_t)META_CTR_EXIT;
+		c->exit_from = META_NONE;
+		return -ENOMEM;
+	}
 	c->known |= META_CTR_EXIT;
 	c->exit_code = meta->exit_code;
 	c->finished_wall_ns = meta->finished_wall_ns;
-	snprintf(c->exit_reason, sizeof(c->exit_reason), "%s", meta->exit_reason);
+	return 0;
 }
 
 /* A digest says less than a name, whichever source provides it: it is what a list of the runtime's
@@ -409,8 +415,8 @@ static int take(struct podtab *tab, struct container_name name, const struct met
 		return r;
 	take_facts(c, meta);
 	take_listed(c, meta, now_ns);
-	take_exit(c, meta);
-	if (meta->name[0] && may_replace(&c->name_from, meta->source)) {
+	r = take_exit(c, meta);
+	if (r == 0 && meta->name[0] && may_replace(&c->name_from, meta->source)) {
 		snprintf(c->pod_uid, sizeof(c->pod_uid), "%s", meta->pod_uid);
 		r = set_string(&c->name, meta->name);
 	}

@@ -43,8 +43,8 @@ struct podtab_pod {
 
 /* The kernel's word of an exit, kept for the runtime's own to be compared with. */
 struct podtab_exit {
-	bool noted;
 	SHARED(exit_seen, as);
+	bool noted;
 	bool asked; /* a manager had asked for its stop, and no container in its place is known */
 };
 
@@ -65,7 +65,7 @@ struct podtab_container {
 	uint64_t grace_ns;
 	bool prestop, probe_grace, probe;
 	int32_t exit_code;
-	char exit_reason[META_REASON_MAX];
+	char *exit_reason; /* not NULL where META_CTR_EXIT is known */
 	int64_t finished_wall_ns;
 	struct podtab_exit exit; /* of the last one reported */
 	bool compared;		 /* ... and the runtime's word of it was reported */

@@ -68,19 +68,14 @@ uint64_t shutdown_least(const struct shutdown_container_rec *rec)
 	return rec->facts.outside ? 0 : KILLGRACE_MIN_S * NS_PER_S;
 }
 
-static uint64_t left(uint64_t until_ns, uint64_t from_ns)
-{
-	return until_ns > from_ns ? until_ns - from_ns : 0;
-}
-
 /* By the clock, from when the kernel sent the signal: to the end of the group that is under way
  * then, if that is sooner than its own. */
 uint64_t shutdown_given(const struct shutdown *sd, const struct shutdown_container_rec *rec)
 {
 	const struct shutdown_turn *turn = &rec->turn;
 	uint64_t sent_ns = rec->facts.asked_ns;
-	uint64_t asked_ns = turn->asked_ns ? turn->asked_ns : left(sent_ns, sd->lost_ns);
-	uint64_t left_ns = left(shutdown_sum(turn->end_ns, sd->lost_ns), sent_ns);
+	uint64_t asked_ns = turn->asked_ns ? turn->asked_ns : beyond(sent_ns, sd->lost_ns);
+	uint64_t left_ns = beyond(shutdown_sum(turn->end_ns, sd->lost_ns), sent_ns);
 
 	if (!sent_ns || turn->end_ns >= shutdown_sum(asked_ns, turn->stop_ns))
 		return turn->stop_ns;

@@ -8,11 +8,6 @@
 #include "core/shutdown/plan.h"
 #include "core/shutdown/priv.h"
 
-static uint64_t remaining(uint64_t until_ns, uint64_t now_ns)
-{
-	return until_ns > now_ns ? until_ns - now_ns : 0;
-}
-
 /* --- units ---------------------------------------------------------------------------------- */
 
 static void stop_units(struct shutdown *sd)
@@ -87,7 +82,7 @@ static int64_t grace_of(const struct shutdown *sd, const struct shutdown_contain
 	if (sd->plan.n == 0)
 		return rec->facts.grace.set ? rec->facts.grace.s : SHUTPLAN_GRACE_DEFAULT_S;
 	own_ns = sd->plan.groups[shutdown_group_of(sd, rec)].ns;
-	left_ns = remaining(group_end(sd), shutdown_counted(sd));
+	left_ns = beyond(group_end(sd), shutdown_counted(sd));
 	if (own_ns < left_ns)
 		left_ns = own_ns;
 	return shutplan_override_s((int64_t)(left_ns / NS_PER_S), rec->facts.grace);
@@ -253,7 +248,7 @@ static void send_stop(struct shutdown *sd, struct shutdown_container_rec *rec)
 /* It has its time from when the kernel sent the signal, which may be long after graced decided to. */
 static void note_sent(const struct shutdown *sd, struct shutdown_container_rec *rec)
 {
-	uint64_t sent_ns = remaining(rec->facts.asked_ns, sd->lost_ns);
+	uint64_t sent_ns = beyond(rec->facts.asked_ns, sd->lost_ns);
 
 	if (rec->turn.asked_ns && sent_ns > rec->turn.asked_ns && sent_ns <= shutdown_counted(sd))
 		rec->turn.asked_ns = sent_ns;

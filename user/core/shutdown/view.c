@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/shutdown/priv.h"
+
 #define N_LISTS	   3
 #define N_HEARINGS 3
 
@@ -274,13 +276,6 @@ static void count(struct shutview *view, struct shutview_group *groups)
 	}
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	uint64_t ns;
-
-	return __builtin_add_overflow(a, b, &ns) ? UINT64_MAX : ns;
-}
-
 /* Groups without pods are passed over, and one that is done lets the next one start; the older
  * kubelet lets its critical pods wait in any case (docs/kubelet-rules.md, "Two-phase shutdown"). */
 static void add_times(struct shutview *view, struct shutview_group *groups)
@@ -291,7 +286,7 @@ static void add_times(struct shutview *view, struct shutview_group *groups)
 
 	for (size_t i = 0; i < plan->n; i++) {
 		struct shutview_group *g = &groups[i];
-		uint64_t end_ns = sum(at_ns, plan->groups[i].ns);
+		uint64_t end_ns = shutdown_sum(at_ns, plan->groups[i].ns);
 
 		if (g->n_pods > 0) {
 			g->earliest_ns = fixed ? at_ns : 0;
@@ -299,7 +294,7 @@ static void add_times(struct shutview *view, struct shutview_group *groups)
 			g->deadline_ns = end_ns;
 			view->n_groups++;
 		}
-		view->wasted_ns = sum(view->wasted_ns, g->wasted_ns);
+		view->wasted_ns = shutdown_sum(view->wasted_ns, g->wasted_ns);
 		if (g->n_pods > 0 || fixed)
 			at_ns = end_ns;
 	}
@@ -318,7 +313,7 @@ int shutview_of(const struct shutview_rules *rules, const struct shutview_pod *p
 		.pods = pods,
 		.n = n,
 		.groups = groups,
-		.requested_ns = sum(shutplan_requested_ns(&rules->plan), rules->extra_ns),
+		.requested_ns = shutdown_sum(shutplan_requested_ns(&rules->plan), rules->extra_ns),
 	};
 	count(ret, groups);
 	add_times(ret, groups);

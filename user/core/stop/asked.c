@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/stop/asked.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +22,45 @@ void asked_forget(struct cgmap *map, struct stop_signal *s)
 	*s = (struct stop_signal){};
 }
 
-void asked_forget_aside(struct cgmap *map, struct stop *stop)
+const struct stop_signal stop_no_signal;
+
+static struct stop_signal *owned(const struct stop_signal *s)
+{
+	assert(s != &stop_no_signal);
+	return (struct stop_signal *)s;
+}
+
+void asked_drop(struct cgmap *map, const struct stop_signal **s)
+{
+	if (*s != &stop_no_signal) {
+		asked_forget(map, owned(*s));
+		free(owned(*s));
+	}
+	*s = &stop_no_signal;
+}
+
+struct stop_signal *asked_want(struct stop *stop, const struct stop_signal **s)
+{
+	struct stop_signal *own = *s == &stop_no_signal ? calloc(1, sizeof(*own)) : owned(*s);
+
+	stop->record_lost |= !own;
+	*s = own ?: &stop_no_signal;
+	return own;
+}
+
+void asked_unasked(struct stop *stop)
+{
+	stop->request_sigs = stop->given_ns = 0;
+	stop->hearing = 0;
+	stop->deaf = stop->given_unknown = false;
+}
+
+void asked_forget_all(struct cgmap *map, struct stop *stop)
 {
 	struct stop_aside *aside = stop->aside;
 
+	asked_drop(map, &stop->request);
+	asked_drop(map, &stop->kill);
 	if (!aside)
 		return;
 	asked_forget(map, &aside->candidate);
@@ -91,7 +127,7 @@ static void push_other(struct cgmap *map, struct stop *stop, struct stop_signal 
 
 static void request_is(struct stop *stop, struct stop_signal *s)
 {
-	stop->request = *s;
+	*owned(stop->request) = *s;
 	stop->deaf = stop_deaf_to(s);
 	stop->hearing &= STOP_DEAF_GRACE | STOP_IN_SHUTDOWN;
 	stop->hearing |= s->shell ? STOP_SHELL : 0;
@@ -131,16 +167,16 @@ void asked_note(struct cgmap *map, struct stop *stop, const struct obs_signal *s
 {
 	struct stop_signal s = {};
 
-	if (!stop->request.seen && stop->aside)
+	if (!stop->request->seen && stop->aside)
 		forget_old(map, stop->aside, at_ns);
 	asked_take(map, &s, sig, at_ns, sender);
 	stop->request_sigs |= 1ULL << (sig->sig - 1);
-	if (!replaces(&s, &stop->request)) {
+	if (!replaces(&s, stop->request)) {
 		push_other(map, stop, &s);
 		return;
 	}
-	if (stop->request.seen)
-		push_other(map, stop, &stop->request);
+	if (stop->request->seen)
+		push_other(map, stop, owned(stop->request));
 	request_is(stop, &s);
 	stop->request_suppressed = stop->before.suppressed + sig->suppressed;
 }
@@ -160,7 +196,7 @@ static void choose_again(struct stop *stop)
 	}
 	if (!best)
 		return;
-	former = stop->request;
+	former = *stop->request;
 	request_is(stop, best);
 	*best = former;
 }
@@ -223,7 +259,7 @@ void asked_note_beside(struct cgmap *map, struct stop *stop, const struct obs_si
 	    sig->result == RESULT_OVERFLOW || sender->relation == RELATION_NONE ||
 	    sender->relation == RELATION_SELF)
 		return;
-	if (!stop->request.seen && stop->aside)
+	if (!stop->request->seen && stop->aside)
 		forget_old(map, stop->aside, at_ns);
 	asked_take(map, &s, sig, at_ns, sender);
 	push_other(map, stop, &s);
@@ -238,14 +274,16 @@ static bool yields(const struct stop_signal *request, uint32_t number)
 
 static void candidate_is_request(struct cgmap *map, struct stop *stop, bool inferred)
 {
-	asked_forget(map, &stop->request);
-	request_is(stop, &stop->aside->candidate);
-	stop->request.inferred = inferred;
-	stop->request_sigs = stop->aside->numbers;
-	stop->request_suppressed = stop->aside->suppressed;
+	struct stop_aside *aside = stop->aside;
+
+	asked_forget(map, owned(stop->request));
+	aside->candidate.inferred = inferred;
+	request_is(stop, &aside->candidate);
+	stop->request_sigs = aside->numbers;
+	stop->request_suppressed = aside->suppressed;
 	/* This was of the request before. */
 	stop->forward = (struct stop_forward){};
-	stop->deliver_ns = stop->request.taken_ns;
+	stop->deliver_ns = stop->request->taken_ns;
 }
 
 bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, uint64_t now_ns)
@@ -253,8 +291,9 @@ bool stop_learn_signal(struct cgmap *map, struct stop *stop, uint32_t number, ui
 	struct stop_aside *aside = stop->aside;
 	const struct stop_signal *c = &stop_aside_of(stop)->candidate;
 	bool is_last = c->number == number;
-	bool is_request = is_last && c->seen && yields(&stop->request, number) &&
-			  now_ns < c->at_ns + stop_lapse_after_ns(stop);
+	bool is_request = is_last && c->seen && yields(stop->request, number) &&
+			  now_ns < c->at_ns + stop_lapse_after_ns(stop) &&
+			  asked_want(stop, &stop->request);
 
 	if (!aside)
 		return false;
@@ -276,10 +315,11 @@ void stop_infer_request(struct cgmap *map, struct stop *stop)
 {
 	const struct stop_signal *c = &stop_aside_of(stop)->candidate;
 
-	if (stop->request.seen || !c->seen || !stop->kill.seen || !stop->exit_seen ||
+	if (stop->request->seen || !c->seen || !stop->kill->seen || !stop->exit_seen ||
 	    unheard_by(c->number, c->result, c->flags, false) == UNHEARD_DEFAULT_IGNORE ||
-	    (stop->status & 0x7f) != SIGKILL_NR || stop->kill.sender.kind != SENDER_RUNTIME ||
-	    stop->kill.at_ns >= c->at_ns + stop_lapse_after_ns(stop))
+	    (stop->status & 0x7f) != SIGKILL_NR || stop->kill->sender.kind != SENDER_RUNTIME ||
+	    stop->kill->at_ns >= c->at_ns + stop_lapse_after_ns(stop) ||
+	    !asked_want(stop, &stop->request))
 		return;
 	candidate_is_request(map, stop, true);
 }
@@ -293,7 +333,8 @@ static size_t signals_of(struct stop *stop, struct stop_signal *ret[static SIGNA
 {
 	size_t n = 0;
 
-	ret[n++] = &stop->request;
+	if (stop->request->seen)
+		ret[n++] = owned(stop->request);
 	if (!stop->aside)
 		return n;
 	ret[n++] = &stop->aside->inside;
@@ -335,7 +376,7 @@ static void note_taken(struct stop_signal *s, const struct obs_taken *taken, boo
 
 uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 {
-	const struct stop_signal *request = &stop->request;
+	const struct stop_signal *request = stop->request;
 
 	if (!request->seen || stop_signal_unheard(request) ||
 	    unheard_by(number, RESULT_IGNORED, flags & STOP_SHIELD, false) != UNHEARD_NO_HANDLER)
@@ -362,9 +403,9 @@ void stop_taken(struct stop *stop, const struct obs_taken *taken, uint64_t at_ns
 			continue;
 		note_taken(all[i], taken, dropped, at_ns);
 	}
-	if (!stop->request.dropped_ns)
+	if (!stop->request->dropped_ns)
 		return;
-	stop->deaf = stop_deaf_to(&stop->request);
+	stop->deaf = stop_deaf_to(stop->request);
 	choose_again(stop);
 }
 
@@ -373,7 +414,7 @@ static bool is_of_stop(const struct stop *stop, const struct stop_signal *inside
 {
 	return inside->seen && !stop_signal_unheard(inside) &&
 	       inside->sender.relation != RELATION_SELF &&
-	       inside->at_ns + HOOK_NS >= stop->request.at_ns;
+	       inside->at_ns + HOOK_NS >= stop->request->at_ns;
 }
 
 /* Without a request what came beside matters where it may be why init exited: of the minute before
@@ -381,7 +422,7 @@ static bool is_of_stop(const struct stop *stop, const struct stop_signal *inside
 static bool is_of_exit(const struct stop *stop, const struct stop_signal *s)
 {
 	return s->seen &&
-	       (stop->request.seen || (stop->exit_seen && s->at_ns + HOOK_NS >= stop->exit_ns));
+	       (stop->request->seen || (stop->exit_seen && s->at_ns + HOOK_NS >= stop->exit_ns));
 }
 
 static void insert(const struct stop_signal **list, size_t n, const struct stop_signal *s)
@@ -397,15 +438,15 @@ size_t stop_requests(const struct stop *stop, const struct stop_signal *ret[STOP
 	const struct stop_aside *aside = stop_aside_of(stop);
 	size_t n = 0, old = 0;
 
-	if (stop->request.seen)
-		insert(ret, n++, &stop->request);
+	if (stop->request->seen)
+		insert(ret, n++, stop->request);
 	for (size_t i = 0; i < STOP_OTHERS; i++)
 		if (is_of_exit(stop, aside->others + i))
 			insert(ret, n, aside->others + i), n++;
 		else
 			old += aside->others[i].seen;
-	*ret_total = n ? aside->n_others - (uint32_t)old + stop->request.seen : 0;
-	if (stop->request.seen && is_of_stop(stop, &aside->inside)) {
+	*ret_total = n ? aside->n_others - (uint32_t)old + stop->request->seen : 0;
+	if (stop->request->seen && is_of_stop(stop, &aside->inside)) {
 		insert(ret, n, &aside->inside), n++;
 		++*ret_total;
 	}
@@ -438,7 +479,7 @@ uint64_t stop_asked_ns(const struct stop *stop)
 	size_t n = stop_requests(stop, list, &total);
 
 	for (size_t i = 0; i < n; i++)
-		if (list[i]->taken_ns && list[i]->at_ns < stop->request.at_ns)
+		if (list[i]->taken_ns && list[i]->at_ns < stop->request->at_ns)
 			return list[i]->at_ns;
-	return stop->request.at_ns;
+	return stop->request->at_ns;
 }

@@ -15,7 +15,14 @@
 void asked_take(struct cgmap *map, struct stop_signal *s, const struct obs_signal *sig,
 		uint64_t at_ns, struct sender *sender);
 void asked_forget(struct cgmap *map, struct stop_signal *s);
-void asked_forget_aside(struct cgmap *map, struct stop *stop);
+/* The same of a stop's request or kill. */
+void asked_drop(struct cgmap *map, const struct stop_signal **s);
+/* To note it: the stop's own, made where it is not seen. NULL without memory: the stop is marked to
+ * have lost a record. */
+struct stop_signal *asked_want(struct stop *stop, const struct stop_signal **s);
+void asked_forget_all(struct cgmap *map, struct stop *stop);
+/* What is known by the request alone. */
+void asked_unasked(struct stop *stop);
 
 /* A signal from one that asks: the request, or one beside it. */
 void asked_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig, uint64_t at_ns,

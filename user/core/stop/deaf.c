@@ -8,10 +8,10 @@
 /* The signal lay there until the end; every thread that does not block it would have taken it. */
 static enum unheard untaken(const struct stop *stop)
 {
-	if (stop->request.flags & GRACED_SIG_STOPPED)
+	if (stop->request->flags & GRACED_SIG_STOPPED)
 		return UNHEARD_STOPPED;
-	if (stop->request.flags & GRACED_SIG_BLOCKED && !(stop->request.flags & GRACED_SIG_OPEN) &&
-	    stop->hearing & STOP_ENDS_BLOCKED)
+	if (stop->request->flags & GRACED_SIG_BLOCKED &&
+	    !(stop->request->flags & GRACED_SIG_OPEN) && stop->hearing & STOP_ENDS_BLOCKED)
 		return UNHEARD_BLOCKED;
 	return UNHEARD_NONE;
 }
@@ -24,7 +24,7 @@ static enum unheard in_vain(const struct stop *stop)
 
 	if (stop->hearing & STOP_RERAISED)
 		return UNHEARD_RERAISED;
-	if (f->count && f->at_ns >= stop->request.at_ns)
+	if (f->count && f->at_ns >= stop->request->at_ns)
 		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
 			       ? UNHEARD_NONE
 			       : UNHEARD_CHILD_IGNORED;
@@ -35,7 +35,7 @@ static enum unheard in_vain(const struct stop *stop)
 
 static bool is_before_exec(const struct stop *stop)
 {
-	return stop->request.at_ns < stop->exec_ns;
+	return stop->request->at_ns < stop->exec_ns;
 }
 
 /*
@@ -44,7 +44,7 @@ static bool is_before_exec(const struct stop *stop)
  */
 static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 {
-	const struct stop_signal *request = &stop->request;
+	const struct stop_signal *request = stop->request;
 	uint32_t flags = request->flags & GRACED_SIG_SHIELDED;
 	enum unheard by_last;
 
@@ -58,15 +58,16 @@ static enum unheard before_exec(const struct stop *stop, enum unheard by_signal)
 
 void stop_looked_at(struct stop *stop, const struct obs_look *look)
 {
-	if (stop->request.seen && look->proc.pid == stop->init.pid &&
-	    look->begin_ns >= stop->request.at_ns && look->caught >> (stop->request.number - 1) & 1)
+	if (stop->request->seen && look->proc.pid == stop->init.pid &&
+	    look->begin_ns >= stop->request->at_ns &&
+	    look->caught >> (stop->request->number - 1) & 1)
 		stop->hearing |= STOP_CATCHES_LATER;
 }
 
 /* Init had a handler for it later: at a look, at its end, or when it heard another one. */
 static bool is_caught_later(const struct stop *stop, const struct stop_signal *s)
 {
-	const struct stop_signal *request = &stop->request;
+	const struct stop_signal *request = stop->request;
 
 	return stop->hearing & STOP_CATCHES_LATER ||
 	       (request->at_ns > s->at_ns && !stop_signal_unheard(request) &&
@@ -80,7 +81,7 @@ enum unheard stop_signal_reason(const struct stop *stop, const struct stop_signa
 		unheard_by(s->number, dropped ? RESULT_IGNORED : s->result, s->flags, s->shell);
 
 	/* What is known of later is so of the request's number. */
-	if (!dropped || !ret || s->number != stop->request.number)
+	if (!dropped || !ret || s->number != stop->request->number)
 		return ret;
 	if (stop->hearing & STOP_LAST_UNKNOWN && !is_caught_later(stop, s))
 		return UNHEARD_NONE;
@@ -93,7 +94,7 @@ enum unheard stop_unheard(const struct stop *stop)
 {
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
 			       1u << GAP_DAEMON_DOWN | 1u << GAP_INIT_UNSEEN;
-	const struct stop_signal *request = &stop->request;
+	const struct stop_signal *request = stop->request;
 
 	if (!request->seen)
 		return UNHEARD_NONE;
@@ -106,7 +107,7 @@ enum unheard stop_unheard(const struct stop *stop)
 		return stop->hearing & STOP_RERAISED ? UNHEARD_RERAISED : UNHEARD_NONE;
 	if (stop->hearing & STOP_UNTAKEN)
 		return stop_ended_by(stop) ? untaken(stop) : UNHEARD_NONE;
-	return stop->kill.seen && stop_ended_by(stop) == SIGKILL_NR ? in_vain(stop) : UNHEARD_NONE;
+	return stop->kill->seen && stop_ended_by(stop) == SIGKILL_NR ? in_vain(stop) : UNHEARD_NONE;
 }
 
 bool stop_is_deaf(const struct stop *stop)

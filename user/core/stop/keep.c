@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/stop/asked.h"
+
 /* What grows or moves here changes the numbers that are kept. */
 _Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 12 &&
 		       SENDER_KIND_COUNT == 10 && OOM_LEVEL_UNKNOWN == 4,
@@ -53,10 +55,10 @@ void stop_keep(const struct stop *stop, struct kept_stop *ret)
 const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which)
 {
 	const struct stop_signal *const signals[STOP_KEPT_OTHER] = {
-		[STOP_KEPT_REQUEST] = &stop->request,
+		[STOP_KEPT_REQUEST] = stop->request,
 		[STOP_KEPT_CANDIDATE] = &stop_aside_of(stop)->candidate,
 		[STOP_KEPT_INSIDE] = &stop_aside_of(stop)->inside,
-		[STOP_KEPT_KILL] = &stop->kill,
+		[STOP_KEPT_KILL] = stop->kill,
 		[STOP_KEPT_KEEPER] = &stop_aside_of(stop)->keeper,
 	};
 	const struct stop_signal *others = stop_aside_of(stop)->others;
@@ -124,6 +126,8 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.node = stop->node,
 		.wake = stop->wake,
 		.life = kept->life,
+		.request = &stop_no_signal,
+		.kill = &stop_no_signal,
 		.before = kept->counts,
 		.held = kept->not_reaped && is_over(kept) ? STOP_HELD : STOP_HELD_UNASKED,
 		.kept = true,
@@ -169,9 +173,9 @@ static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
 	struct stop_aside *aside;
 
 	if (which == STOP_KEPT_REQUEST)
-		return &stop->request;
+		return asked_want(stop, &stop->request);
 	if (which == STOP_KEPT_KILL)
-		return &stop->kill;
+		return asked_want(stop, &stop->kill);
 	aside = stop_want_aside(stop);
 	if (!aside)
 		return NULL;
@@ -244,16 +248,12 @@ int stop_restore_signal(struct cgmap *map, struct stop *stop, const struct kept_
 
 void stop_restored(struct stop *stop)
 {
-	if (stop->state == STOP_KILLED && !stop->kill.seen)
+	if (stop->state == STOP_KILLED && !stop->kill->seen)
 		stop->state = STOP_REQUESTED;
-	if (stop->state == STOP_REQUESTED && !stop->request.seen)
+	if (stop->state == STOP_REQUESTED && !stop->request->seen)
 		stop->state = STOP_RUNNING;
-	if (!stop->request.seen) {
-		stop->request_sigs = 0;
-		stop->deaf = false;
-		stop->hearing = 0;
-		stop->given_ns = 0;
-		stop->given_unknown = false;
+	if (!stop->request->seen) {
+		asked_unasked(stop);
 		stop->forward = (struct stop_forward){};
 	}
 	if (stop->state == STOP_IDLE || stop->state == STOP_REPORTED)

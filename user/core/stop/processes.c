@@ -94,8 +94,8 @@ bool process_concerns(const struct stop *stop, const struct process *p)
 
 	if (p->asked.seen || !at_ns)
 		return true;
-	return stop->request.seen ? at_ns >= stop->request.at_ns
-				  : at_ns + pass_ns(stop->status) >= stop->exit_ns;
+	return stop->request->seen ? at_ns >= stop->request->at_ns
+				   : at_ns + pass_ns(stop->status) >= stop->exit_ns;
 }
 
 static bool ended_before_init(const struct stop *stop, const struct process *p)
@@ -183,7 +183,7 @@ static void take_back(struct processes *all, const struct graced_proc *proc)
 /* Makes room by what explains least. */
 static struct process *replace(struct cgmap *map, struct stop *stop, struct processes *all)
 {
-	bool stopped = stop->request.seen;
+	bool stopped = stop->request->seen;
 	struct process *p = stopped ? least(stop, all) : oldest(all);
 
 	if (stopped && process_concerns(stop, p)) {
@@ -201,7 +201,7 @@ static struct process *replace(struct cgmap *map, struct stop *stop, struct proc
 static struct process *add(struct cgmap *map, struct stop *stop, struct processes *all,
 			   const struct graced_proc *proc)
 {
-	bool stopped = stop->request.seen;
+	bool stopped = stop->request->seen;
 	struct process *p;
 
 	take_back(all, proc);
@@ -259,7 +259,7 @@ void processes_signalled(struct cgmap *map, struct stop *stop, const struct obs_
 
 	if (!p || p->end_ns)
 		return;
-	if (stop->request.seen && asks && !p->asked.seen) {
+	if (stop->request->seen && asks && !p->asked.seen) {
 		struct sender copy = *sender;
 
 		if (copy.node)
@@ -323,7 +323,7 @@ void processes_looked_at(struct stop *stop, const struct obs_look *look)
 	if (p->end_ns)
 		return;
 	p->parent_pid = look->parent_pid;
-	p->disposition = disposition_by(look, stop->request.number);
+	p->disposition = disposition_by(look, stop->request->number);
 }
 
 void processes_oom(struct cgmap *map, struct stop *stop, const struct graced_proc *victim,
@@ -416,7 +416,7 @@ static bool ended_itself(const struct stop *stop)
 	if (stop->init.ns_pid == 1)
 		return false;
 	if (died_of == SIGKILL_NR)
-		return stop->kill.seen && stop->kill.sender.relation == RELATION_SELF;
+		return stop->kill->seen && stop->kill->sender.relation == RELATION_SELF;
 	return died_of <= 64 && stop->last_from[died_of] == RELATION_SELF;
 }
 
@@ -443,7 +443,7 @@ bool processes_passed_request(const struct stop *stop, const struct stop_signal 
 	uint32_t pid = s->sender.proc.pid;
 
 	/* Nobody asks by a fault, or by abort(3). */
-	if (!stop->request.seen || s->at_ns < stop->request.at_ns || !pid ||
+	if (!stop->request->seen || s->at_ns < stop->request->at_ns || !pid ||
 	    s->sender.relation != RELATION_SAME_CONTAINER)
 		return false;
 	if (pid == stop->init.pid)
@@ -471,7 +471,7 @@ static bool was_missed(const struct processes *all, uint64_t end_ns)
 const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 {
 	const struct processes *all = stop->processes;
-	const struct stop_signal *asked = &stop->request;
+	const struct stop_signal *asked = stop->request;
 	const struct process *ret = NULL, *p;
 	const struct graced_proc *proc = &stop->init;
 	uint32_t status = stop->status, n;
@@ -513,7 +513,7 @@ bool processes_timed_out(const struct stop *stop)
 	bool sure;
 	const struct process *via = processes_via(stop, &sure);
 
-	if (!stop->exit_seen || stop->request.seen)
+	if (!stop->exit_seen || stop->request->seen)
 		return false;
 	return is_time_limit(via ? &via->proc : &stop->init, via ? via->status : stop->status);
 }
@@ -531,7 +531,7 @@ bool processes_left_out(const struct stop *stop)
 {
 	const struct processes *all = stop->processes;
 
-	if (stop->request.seen)
+	if (stop->request->seen)
 		return all->more;
 	return all->dropped_ns && all->dropped_ns + pass_ns(stop->status) >= stop->exit_ns;
 }
@@ -577,8 +577,8 @@ bool process_is_cut(const struct stop *stop, const struct process *p)
 {
 	const struct stop_signal *fatal = process_fatal(p);
 
-	if (!stop->request.seen || p->end_ns < stop->request.at_ns || p->oom_victim || p->helper ||
-	    (p->status & 0x7f) != SIGKILL_NR || process_is_entered(stop, p))
+	if (!stop->request->seen || p->end_ns < stop->request->at_ns || p->oom_victim ||
+	    p->helper || (p->status & 0x7f) != SIGKILL_NR || process_is_entered(stop, p))
 		return false;
 	return !fatal || fatal->sender.relation != RELATION_SELF;
 }

@@ -159,6 +159,13 @@ unsigned int record_badness(const struct record_stop *stop)
 								  : stop->cut > 0;
 }
 
+const char *record_last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static uint64_t sum_lost(const struct record_lost *lost, size_t from, size_t end, uint64_t sum)
 {
 	for (size_t i = from; i < end; i++)

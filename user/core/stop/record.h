@@ -461,6 +461,8 @@ const char *record_namespace(const struct record_pod *pod,
 const char *record_workload(const struct record_pod *pod, const struct record_container *container);
 const char *record_workload_kind(const struct record_pod *pod,
 				 const struct record_container *container);
+/* The name of the cgroup of that path. */
+const char *record_last_component(const char *path);
 /* "compose" or "quadlet", by the source that groups containers outside pods. */
 const char *record_group_kind(enum meta_source source);
 

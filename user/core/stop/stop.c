@@ -37,7 +37,10 @@ struct stop *stop_new(struct cgnode *node)
 {
 	struct stop *stop = calloc(1, sizeof(*stop));
 
-	if (stop && node)
+	if (!stop)
+		return NULL;
+	stop->request = stop->kill = &stop_no_signal;
+	if (node)
 		stop->node = cgnode_ref(node);
 	return stop;
 }
@@ -47,11 +50,9 @@ struct stop *stop_free(struct cgmap *map, struct deadline_queue *queue, struct s
 	if (!stop)
 		return NULL;
 	deadline_set(queue, &stop->wake, 0);
-	asked_forget(map, &stop->request);
-	asked_forget_aside(map, stop);
+	asked_forget_all(map, stop);
 	processes_forget(map, stop);
 	stop->waits = waits_free(stop->waits);
-	asked_forget(map, &stop->kill);
 	cgnode_unref(map, stop->node);
 	free(stop);
 	return NULL;
@@ -69,31 +70,24 @@ bool stop_advance(struct stop *stop, enum stop_event event)
 
 void stop_begin(struct cgmap *map, struct stop *stop, const struct graced_proc *init, uint32_t rank)
 {
-	struct graced_counts base = stop->counts;
-	struct deadline wake = stop->wake;
-	enum stop_state state = stop->state;
-	struct graced_counts before = stop->before;
-	struct cgnode *node = stop->node;
-	bool shedding = stop->shedding, there = stop->there;
-
-	asked_forget(map, &stop->request);
-	asked_forget_aside(map, stop);
+	asked_forget_all(map, stop);
 	processes_forget(map, stop);
 	stop->waits = waits_free(stop->waits);
-	asked_forget(map, &stop->kill);
 	*stop = (struct stop){
-		.state = state,
-		.node = node,
-		.wake = wake,
+		.state = stop->state,
+		.node = stop->node,
+		.wake = stop->wake,
 		.init = *init,
 		.rank = rank,
 		.guessed = rank == GRACED_INIT_GUESSED,
-		.base = base,
-		.counts = base,
-		.before = before,
-		.shedding = shedding,
-		.shed = shedding,
-		.there = there,
+		.base = stop->counts,
+		.counts = stop->counts,
+		.before = stop->before,
+		.shedding = stop->shedding,
+		.shed = stop->shedding,
+		.there = stop->there,
+		.request = &stop_no_signal,
+		.kill = &stop_no_signal,
 	};
 }
 
@@ -112,7 +106,7 @@ static void carry_counts(const struct stop *from, const struct stop *to, struct 
 		sums[i]->suppressed_sigs |= was->suppressed_sigs;
 	}
 	life->record_lost |= was->lost > since->lost;
-	if (life->request.seen)
+	if (life->request->seen)
 		life->request_suppressed =
 			to->counts.suppressed + from->request_suppressed - since->suppressed;
 }
@@ -135,8 +129,7 @@ void stop_move(struct cgmap *map, struct stop *from, struct stop *to)
 	life.moved = false;
 	*to = life;
 	/* They are the other's now. */
-	from->request.seen = from->kill.seen = false;
-	from->request.sender.node = from->kill.sender.node = NULL;
+	from->request = from->kill = &stop_no_signal;
 	from->aside = NULL;
 	from->processes = NULL;
 	from->waits = NULL;
@@ -159,7 +152,7 @@ static bool already_dying(const struct stop *stop, const struct obs_signal *sig)
 	if (sig->flags & GRACED_SIG_GROUP_EXIT && sig->result == RESULT_IGNORED)
 		return true;
 	if (stop->state == STOP_KILLED)
-		return sig->sig != SIGKILL_NR || stop->kill.flags & GRACED_SIG_GROUP_EXIT;
+		return sig->sig != SIGKILL_NR || stop->kill->flags & GRACED_SIG_GROUP_EXIT;
 	return stop->state >= STOP_EXITED;
 }
 
@@ -174,6 +167,8 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 			      uint64_t at_ns, uint64_t stop_set, bool set_known,
 			      struct sender *sender)
 {
+	struct stop_signal *kill;
+
 	if (sig->sig < 1 || sig->sig > 64 || already_dying(stop, sig))
 		return STOP_NOTE_NONE;
 	asked_queued(stop, sig);
@@ -185,11 +180,11 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
 	}
 	if (sig->sig == SIGKILL_NR) {
-		if (sig->result != RESULT_DELIVERED)
+		if (sig->result != RESULT_DELIVERED || !(kill = asked_want(stop, &stop->kill)))
 			return STOP_NOTE_NONE;
 		if (!stop_advance(stop, STOP_EV_KILL))
 			return STOP_NOTE_UNEXPECTED;
-		asked_take(map, &stop->kill, sig, at_ns, sender);
+		asked_take(map, kill, sig, at_ns, sender);
 		return STOP_NOTE_KILL;
 	}
 	if (!(stop_set >> (sig->sig - 1) & 1)) {
@@ -209,6 +204,8 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 			asked_note_beside(map, stop, sig, at_ns, sender);
 		return STOP_NOTE_NONE;
 	}
+	if (!asked_want(stop, &stop->request))
+		return STOP_NOTE_NONE;
 	if (!stop_advance(stop, STOP_EV_REQUEST))
 		return STOP_NOTE_UNEXPECTED;
 	asked_note(map, stop, sig, at_ns, sender);
@@ -235,10 +232,11 @@ void stop_forwards(struct stop *stop, const struct obs_signal *sig, uint64_t at_
 {
 	struct stop_forward *f = &stop->forward;
 
-	if (!stop->request.seen || sig->sender.pid != stop->init.pid || at_ns < stop->request.at_ns)
+	if (!stop->request->seen || sig->sender.pid != stop->init.pid ||
+	    at_ns < stop->request->at_ns)
 		return;
 	/* f belongs to a request that lapsed, or that a manager's has replaced. */
-	if (f->at_ns < stop->request.at_ns) {
+	if (f->at_ns < stop->request->at_ns) {
 		f->count = 0;
 		stop->hearing &= ~(uint32_t)STOP_FORWARD_TAKEN;
 	}
@@ -281,8 +279,8 @@ static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *
 
 	if (exit->flags & GRACED_EXIT_AWAITS_CHILD && exit->deliver_ns)
 		return STOP_AWAITS_CHILD | ignored;
-	if (!(exit->flags & GRACED_EXIT_STOP_PENDING) || exit->deliver_ns || stop->request.passed ||
-	    (exit->status & 0x7f) == stop->request.number)
+	if (!(exit->flags & GRACED_EXIT_STOP_PENDING) || exit->deliver_ns ||
+	    stop->request->passed || (exit->status & 0x7f) == stop->request->number)
 		return ignored;
 	return exit->flags & GRACED_EXIT_STOP_BLOCKED ? STOP_UNTAKEN | STOP_ENDS_BLOCKED
 						      : STOP_UNTAKEN;
@@ -291,9 +289,9 @@ static uint32_t hearing_at_exit(const struct stop *stop, const struct obs_exit *
 /* How init would have taken the request at its end. What it blocks would be queued. */
 static uint32_t hearing_of_last(const struct stop *stop, const struct obs_exit *exit)
 {
-	uint64_t bit = 1ULL << ((stop->request.number - 1) & 63);
+	uint64_t bit = 1ULL << ((stop->request->number - 1) & 63);
 
-	if (!stop->request.seen || !exit->looked_at)
+	if (!stop->request->seen || !exit->looked_at)
 		return 0;
 	if (!(exit->looked_at & bit))
 		return STOP_LAST_UNKNOWN;
@@ -319,9 +317,9 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 	stop->init = exit->proc;
 	stop->exec_ns = exit->exec_ns;
 	stop_count(stop, &exit->counts);
-	stop->deliver_ns = stop->request.taken_ns;
+	stop->deliver_ns = stop->request->taken_ns;
 	/* The kernel half follows one stop signal; it need not be the one that counts here. */
-	if (stop->request.seen && exit->stop_at_ns == stop->request.at_ns) {
+	if (stop->request->seen && exit->stop_at_ns == stop->request->at_ns) {
 		if (!stop->deliver_ns)
 			stop->deliver_ns = exit->deliver_ns;
 		stop->hearing |= STOP_FOLLOWED | hearing_at_exit(stop, exit);
@@ -329,7 +327,7 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 	stop->hearing |= hearing_of_last(stop, exit);
 	stop->takes_others = exit->flags & GRACED_EXIT_NS_OTHERS;
 	if (exit->flags & GRACED_EXIT_OOM_VICTIM && !stop->oom_victim &&
-	    !died_before_oom(&stop->kill)) {
+	    !died_before_oom(stop->kill)) {
 		stop->oom_victim = true;
 		stop->oom = OOM_LEVEL_UNKNOWN;
 	}
@@ -351,8 +349,8 @@ uint32_t stop_ended_by(const struct stop *stop)
 {
 	uint32_t died_of = stop->status & 0x7f;
 
-	return died_of && stop->kill.seen && stop->kill.flags & GRACED_SIG_REBOOT ? SIGKILL_NR
-										  : died_of;
+	return died_of && stop->kill->seen && stop->kill->flags & GRACED_SIG_REBOOT ? SIGKILL_NR
+										    : died_of;
 }
 
 static uint64_t capped_grace(const struct stop *stop)
@@ -369,21 +367,17 @@ uint64_t stop_lapse_after_ns(const struct stop *stop)
 
 uint64_t stop_lapse_ns(const struct stop *stop)
 {
-	return stop->request.at_ns + stop_lapse_after_ns(stop);
+	return stop->request->at_ns + stop_lapse_after_ns(stop);
 }
 
 void stop_lapse(struct cgmap *map, struct stop *stop)
 {
 	if (!stop_advance(stop, STOP_EV_LAPSE))
 		return;
-	asked_forget(map, &stop->request);
-	stop->request_sigs = 0;
+	asked_drop(map, &stop->request);
+	asked_unasked(stop);
 	stop->waits = waits_free(stop->waits);
 	stop->waits_ns = 0;
-	stop->deaf = false;
-	stop->hearing = 0;
-	stop->given_ns = 0;
-	stop->given_unknown = false;
 }
 
 /* What it dies of now may be what was sent unseen, and blocked or pending since. */
@@ -409,7 +403,7 @@ bool stop_lapse_unseen(struct stop *stop, uint64_t from_ns, uint64_t at_ns)
 /* Suppressed signals matter when they came after the request, or when there was no request at all. */
 static bool suppression_matters(const struct stop *stop)
 {
-	uint64_t from = stop->request.seen ? stop->request_suppressed : stop->base.suppressed;
+	uint64_t from = stop->request->seen ? stop->request_suppressed : stop->base.suppressed;
 
 	return stop->counts.suppressed > from;
 }
@@ -428,7 +422,7 @@ static bool cgroup_unknown(const struct stop_signal *s)
 /* A stop signal that was no request might have been one. */
 static bool may_have_been_asked(const struct stop *stop)
 {
-	return stop->unsure_ns && !stop->request.seen &&
+	return stop->unsure_ns && !stop->request->seen &&
 	       stop->exit_ns < stop->unsure_ns + stop_lapse_after_ns(stop);
 }
 
@@ -437,9 +431,9 @@ static bool stop_signal_unknown(const struct stop *stop)
 {
 	const struct stop_aside *aside = stop_aside_of(stop);
 
-	if (stop->request.inferred)
+	if (stop->request->inferred)
 		return true;
-	if (stop->request.seen && stop->request.sender.relation == RELATION_MANAGER)
+	if (stop->request->seen && stop->request->sender.relation == RELATION_MANAGER)
 		return false;
 	return aside->numbers && !stop->oom_victim &&
 	       stop->exit_ns < aside->candidate.at_ns + stop_lapse_after_ns(stop);
@@ -452,15 +446,15 @@ static bool sender_unknown(const struct stop *stop)
 
 	if (!stop->exit_seen || stop->oom_victim)
 		return false;
-	if (stop->request.seen && stop->request.sender.relation == RELATION_UNPLACED)
+	if (stop->request->seen && stop->request->sender.relation == RELATION_UNPLACED)
 		return true;
 	if (died_of == SIGKILL_NR)
-		return (stop->kill.seen && relation_is_unknown(stop->kill.sender.relation)) ||
+		return (stop->kill->seen && relation_is_unknown(stop->kill->sender.relation)) ||
 		       may_have_been_asked(stop);
 	if (!died_of || died_of > 64)
 		return may_have_been_asked(stop);
 	return relation_is_unknown((enum relation)stop->last_from[died_of]) &&
-	       !(stop->request.seen && stop->request_sigs >> (died_of - 1) & 1);
+	       !(stop->request->seen && stop->request_sigs >> (died_of - 1) & 1);
 }
 
 void stop_shed(struct stop *stop, bool on)
@@ -493,7 +487,7 @@ static const struct stop_signal *kill_of(const struct stop *stop)
 {
 	static const struct stop_signal none;
 	const struct process *child = dead_child(stop);
-	const struct stop_signal *fatal = child ? process_fatal(child) : &stop->kill;
+	const struct stop_signal *fatal = child ? process_fatal(child) : stop->kill;
 
 	return fatal && (!child || fatal->number == SIGKILL_NR) ? fatal : &none;
 }
@@ -511,10 +505,10 @@ static const struct stop_signal *escalated(const struct stop *stop)
 	const struct stop_aside *aside = stop_aside_of(stop);
 	const struct stop_signal *kill = kill_of(stop);
 
-	if (!kill->seen || !stop->request.seen)
+	if (!kill->seen || !stop->request->seen)
 		return NULL;
-	if (escalates(&kill->sender, &stop->request))
-		return &stop->request;
+	if (escalates(&kill->sender, stop->request))
+		return stop->request;
 	for (size_t i = 0; i < STOP_OTHERS; i++)
 		if (asked_to_stop(stop, &aside->others[i]) &&
 		    escalates(&kill->sender, &aside->others[i]))
@@ -531,7 +525,7 @@ bool stop_has_grace(const struct stop_signal *request)
 
 static bool kill_is_early(const struct stop *stop)
 {
-	const struct stop_signal *request = escalated(stop) ?: &stop->request;
+	const struct stop_signal *request = escalated(stop) ?: stop->request;
 	uint64_t grace_ns = capped_grace(stop);
 	uint64_t slack = grace_ns / 10 < SECOND ? grace_ns / 10 : SECOND;
 	const struct stop_signal *kill = kill_of(stop);
@@ -597,7 +591,7 @@ static bool fatal_signal_unseen(const struct stop *stop)
  */
 static bool take_unseen(const struct stop *stop)
 {
-	const struct stop_signal *request = &stop->request;
+	const struct stop_signal *request = stop->request;
 	bool waits = request->flags & (GRACED_SIG_BLOCKED | GRACED_SIG_WAITED) &&
 		     !(stop->hearing & STOP_ENDS_IGNORED);
 
@@ -642,12 +636,12 @@ uint32_t stop_gaps(const struct stop *stop)
 		gaps |= 1u << GAP_SUPPRESSED;
 	if (stop->late && !stop->unseen_lapsed)
 		gaps |= 1u << GAP_ATTACHED_LATE;
-	if ((stop->node && !stop->node->path) || cgroup_unknown(&stop->request) ||
-	    cgroup_unknown(&stop->kill))
+	if ((stop->node && !stop->node->path) || cgroup_unknown(stop->request) ||
+	    cgroup_unknown(stop->kill))
 		gaps |= 1u << GAP_UNKNOWN_CGROUP;
 	if (stop->guessed)
 		gaps |= 1u << GAP_INIT_GUESSED;
-	if ((killed && !stop->kill.seen && !stop->oom_victim) || fatal_signal_unseen(stop))
+	if ((killed && !stop->kill->seen && !stop->oom_victim) || fatal_signal_unseen(stop))
 		gaps |= 1u << GAP_KILL_UNSEEN;
 	if (!stop->exit_seen)
 		gaps |= 1u << GAP_EXIT_UNSEEN;
@@ -678,8 +672,8 @@ const struct stop_signal *stop_signal_of(const struct stop *stop)
 {
 	const struct stop_signal *inside = &stop_aside_of(stop)->inside;
 
-	if (stop->request.seen)
-		return &stop->request;
+	if (stop->request->seen)
+		return stop->request;
 	if (!inside->seen || !stop->exit_seen || stop_ended_by(stop) == SIGKILL_NR)
 		return NULL;
 	return stop->exit_ns <= inside->at_ns + INSIDE_NS ? inside : NULL;
@@ -688,13 +682,13 @@ const struct stop_signal *stop_signal_of(const struct stop *stop)
 /* A container that was asked to stop and then calls reboot(2) has ended itself as others exit. */
 static uint32_t judged_status(const struct stop *stop)
 {
-	const struct stop_signal *kill = &stop->kill;
+	const struct stop_signal *kill = stop->kill;
 	bool inside = kill->sender.relation == RELATION_SELF ||
 		      kill->sender.relation == RELATION_SAME_CONTAINER;
 
 	if (stop_ended_by(stop) == (stop->status & 0x7f))
 		return stop->status;
-	return inside && stop->request.seen && !stop_signal_unheard(&stop->request) ? 0
+	return inside && stop->request->seen && !stop_signal_unheard(stop->request) ? 0
 										    : SIGKILL_NR;
 }
 
@@ -746,10 +740,11 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.kill_cleans_up = cleans_up(stop),
 		.kill_by_oomd = kill->seen && sender_frees_memory(&kill->sender),
 		.kill_deaf = kill_for_deafness(stop),
-		.request_open = stop->request.seen,
-		.request_by_oomd = stop->request.seen && sender_frees_memory(&stop->request.sender),
-		.request_heard = stop->request.seen && !stop_signal_unheard(&stop->request),
-		.request_parent = stop->request.sender.relation == RELATION_PARENT,
+		.request_open = stop->request->seen,
+		.request_by_oomd =
+			stop->request->seen && sender_frees_memory(&stop->request->sender),
+		.request_heard = stop->request->seen && !stop_signal_unheard(stop->request),
+		.request_parent = stop->request->sender.relation == RELATION_PARENT,
 		.request_sigs = stop->request_sigs,
 		.stopped_inside = stop_signal_of(stop) == &stop_aside_of(stop)->inside,
 		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,

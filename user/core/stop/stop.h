@@ -44,6 +44,9 @@ struct stop_signal {
 	struct sender sender; /* holds a reference while seen */
 };
 
+/* All zero: none. */
+extern const struct stop_signal stop_no_signal;
+
 /* SIGTERM, SIGINT, SIGQUIT, SIGRTMIN+3: what stops a container whose own signal is not known. */
 #define STOPS_SIGNAL_SET (1ULL << 14 | 1ULL << 1 | 1ULL << 2 | 1ULL << 36)
 
@@ -119,11 +122,10 @@ struct stop {
 	bool empty_due;	  /* a look found it empty, the record of that is in the ring or lost */
 	uint64_t idle_ns; /* since when its cgroup is known without an init, or is empty */
 
-	struct stop_signal request;
-	struct stop_aside *aside;    /* owned; NULL: there is none */
+	const struct stop_signal *request, *kill; /* owned, or stop_no_signal; never NULL */
+	struct stop_aside *aside;		  /* owned; NULL: there is none */
 	struct processes *processes; /* those beside init, owned; NULL: none is known */
 	struct waits *waits;	     /* what it waited for, owned; NULL: it was not looked at */
-	struct stop_signal kill;
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
 	uint64_t unsure_from;  /* bits n-1: of before the restart, so that it may not be the last */
 	struct graced_counts before; /* what was counted before the daemon was restarted */
@@ -311,7 +313,7 @@ static inline void stop_vacate(struct stop *stop, uint64_t at_ns)
 /* It never exec'd, no signal asked it to stop, and only its exit made it look like the init. */
 static inline bool stop_is_exit_guess(const struct stop *stop)
 {
-	return stop->guessed && !stop->late && !stop->request.seen && !stop->kill.seen;
+	return stop->guessed && !stop->late && !stop->request->seen && !stop->kill->seen;
 }
 
 /* What the kernel half has counted, which begins anew with each start of the daemon. */

@@ -22,13 +22,6 @@ static void copy_end(char *to, size_t size, const char *text)
 	memcpy(to, text + at, len - at + 1);
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void add_container(char *label, size_t size, const struct record_container *c,
 			  const struct record_process *process)
 {
@@ -43,7 +36,8 @@ static void add_container(char *label, size_t size, const struct record_containe
 	else if (c->id)
 		snprintf(label + n, size - n, "%.*s", SHORT_ID, c->id);
 	else
-		snprintf(label + n, size - n, "%s", c->cgroup ? last_component(c->cgroup) : "-");
+		snprintf(label + n, size - n, "%s",
+			 c->cgroup ? record_last_component(c->cgroup) : "-");
 }
 
 /* "namespace/pod/container", or the beginning of an id where a name is not known. */

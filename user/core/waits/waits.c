@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/waits/waits.h"
 
+#include "base/time.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,11 +230,6 @@ static uint64_t count_children(const struct waits *w, struct wait *of)
 	return n;
 }
 
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 static bool is_worth(uint64_t time_ns, uint64_t since_ns)
 {
 	return since_ns && time_ns >= since_ns / 10 * WORTH_TENTHS;
@@ -240,7 +237,7 @@ static bool is_worth(uint64_t time_ns, uint64_t since_ns)
 
 static bool computes(const struct seen *s, const struct waits_stop *stop, uint64_t since_ns)
 {
-	bool used = s->before_ns && is_worth(grown(s->cpu_ns, s->before_ns), since_ns);
+	bool used = s->before_ns && is_worth(beyond(s->cpu_ns, s->before_ns), since_ns);
 
 	return s->wait.pid == stop->init_pid && stop->taken && (s->runs || used);
 }
@@ -276,7 +273,7 @@ static void judge(const struct waits *w, struct seen *s, const struct waits_stop
 	if (computes(s, stop, since_ns)) {
 		wait->what = WAIT_FOR_HANDLER;
 		wait->peer_pid = 0;
-		wait->time_ns = s->before_ns ? grown(s->cpu_ns, s->before_ns) : 0;
+		wait->time_ns = s->before_ns ? beyond(s->cpu_ns, s->before_ns) : 0;
 	} else if (clients) {
 		wait->what = WAIT_FOR_CLIENTS;
 		wait->count = clients;
@@ -320,10 +317,10 @@ static void list_figures(struct waits *w, const struct obs_looked *looked, uint6
 {
 	const struct look_figures *now = &looked->figures, *base = &w->base;
 	uint64_t since_ns = at_ns - w->base_ns;
-	uint64_t throttled_ns = grown(now->throttled_ns, base->throttled_ns);
-	uint64_t memory_ns = grown(now->memory_stalled_ns, base->memory_stalled_ns);
-	uint64_t io_ns = grown(now->io_stalled_ns, base->io_stalled_ns);
-	uint64_t forks = grown(now->forks_failed, base->forks_failed);
+	uint64_t throttled_ns = beyond(now->throttled_ns, base->throttled_ns);
+	uint64_t memory_ns = beyond(now->memory_stalled_ns, base->memory_stalled_ns);
+	uint64_t io_ns = beyond(now->io_stalled_ns, base->io_stalled_ns);
+	uint64_t forks = beyond(now->forks_failed, base->forks_failed);
 
 	if (looked->frozen)
 		list_container(w, WAIT_FOR_THAW, 0, 0, 0);

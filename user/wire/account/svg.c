@@ -190,30 +190,26 @@ static double x_of(const struct scale *s, uint64_t at_ns)
 	return CHART_X + (double)(at_ns - s->begin_ns) / length * CHART_WIDTH;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* What happened fills at least a third; deadlines and limits are shown as far as that allows. */
 static struct scale scale_of(const struct account_story *story)
 {
-	uint64_t begin = story->begin_ns, end = later(story->end_ns, begin + 1), most = end;
+	uint64_t begin = story->begin_ns, end = ns_later(story->end_ns, begin + 1), most = end;
 	uint64_t length = end - begin;
 
 	for (size_t i = 0; i < story->n_stops; i++) {
 		const struct account_stop *stop = story->stops[i];
 		uint64_t asked = stop->of->stop_signal.at_ns;
 
-		most = later(most, stop->deadline_ns);
+		most = ns_later(most, stop->deadline_ns);
 		if (asked && asked < begin && story->begin_ns - asked < length / 3)
 			begin = asked;
 	}
 	for (size_t i = 0; i < story->n_groups; i++)
 		if (story->groups[i].begin_ns)
-			most = later(most, story->groups[i].begin_ns + story->groups[i].length_ns);
+			most = ns_later(most,
+					story->groups[i].begin_ns + story->groups[i].length_ns);
 	if (story->shutdown)
-		most = later(most, story->announced_ns + story->limit_ns);
+		most = ns_later(most, story->announced_ns + story->limit_ns);
 	if (most > end + 2 * length)
 		most = end + 2 * length;
 	/* The last mark does not stand on the edge. */

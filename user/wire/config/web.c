@@ -418,13 +418,6 @@ static void check_whole(struct reading *r)
 			 "wants client_ca_file, too: the CA that signs the clients' certificates");
 }
 
-static bool is_below(const char *key, const char *section)
-{
-	size_t n = strlen(section);
-
-	return strncmp(key, section, n) == 0 && key[n] == '.';
-}
-
 static int by_line(const void *a, const void *b)
 {
 	const struct webconfig_problem *x = a, *y = b;
@@ -442,7 +435,7 @@ static void read_all(struct reading *r, const struct yamlconf *yaml)
 	for (size_t i = 0; i < yaml->n_entries; i++) {
 		const struct yamlconf_entry *entry = &yaml->entries[i];
 
-		if (skip && is_below(entry->key, skip))
+		if (skip && yamlconf_is_below(entry->key, skip))
 			continue;
 		skip = take_entry(r, entry) ? NULL : entry->key;
 	}

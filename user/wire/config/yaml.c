@@ -610,3 +610,10 @@ int yamlconf_parse(const char *data, size_t size, struct yamlconf *ret)
 	*ret = conf;
 	return 0;
 }
+
+bool yamlconf_is_below(const char *key, const char *section)
+{
+	size_t n = strlen(section);
+
+	return strncmp(key, section, n) == 0 && key[n] == '.';
+}

@@ -67,4 +67,7 @@ struct yamlconf {
 int yamlconf_parse(const char *data, size_t size, struct yamlconf *ret);
 void yamlconf_done(struct yamlconf *conf);
 
+/* Whether a key is one of that section. */
+bool yamlconf_is_below(const char *key, const char *section);
+
 #endif

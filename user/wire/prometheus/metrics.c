@@ -435,8 +435,7 @@ static const struct plain process[] = {
 	      "Resident memory size in bytes."),
 };
 
-/* A moment since 1970, left out while unknown. */
-static void add_wall(struct expo *expo, const struct expo_family *family, int64_t wall_ns)
+void metrics_add_wall(struct expo *expo, const struct expo_family *family, int64_t wall_ns)
 {
 	expo_family(expo, family);
 	if (wall_ns > 0)
@@ -630,7 +629,7 @@ static void add_config(struct expo *expo, const struct metrics *metrics)
 		      "When the configuration was last read with success, since 1970."};
 
 	add_one(expo, &ok, !metrics->reload_failed);
-	add_wall(expo, &at, metrics->reload_ok_wall_ns);
+	metrics_add_wall(expo, &at, metrics->reload_ok_wall_ns);
 }
 
 static void add_build(struct expo *expo, const struct metrics *metrics)
@@ -656,7 +655,7 @@ static void add_process(struct expo *expo, const struct metrics *metrics)
 	if (!metrics->process_known)
 		return;
 	add_plain(expo, metrics, process, LEN(process));
-	add_wall(expo, &start, metrics->process_start_wall_ns);
+	metrics_add_wall(expo, &start, metrics->process_start_wall_ns);
 }
 
 static void add_about_series(struct expo *expo, const struct series *series)

@@ -194,5 +194,7 @@ void metrics_boot_write(struct expo *expo, const struct metrics_boot *boot);
 void metrics_containers_write(struct expo *expo, const struct series *series);
 void metrics_containers_write_absorbed(struct expo *expo, const struct series_stats *stats);
 void metrics_api_write(struct expo *expo, const struct api_metrics *api);
+/* A moment since 1970, left out while unknown. */
+void metrics_add_wall(struct expo *expo, const struct expo_family *family, int64_t wall_ns);
 
 #endif

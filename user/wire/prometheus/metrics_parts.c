@@ -201,15 +201,6 @@ void metrics_containers_write_absorbed(struct expo *expo, const struct series_st
 
 /* --- how earlier boots ended ------------------------------------------------------------------ */
 
-#define NS 9
-
-static void add_wall(struct expo *expo, const struct expo_family *family, int64_t wall_ns)
-{
-	expo_family(expo, family);
-	if (wall_ns > 0)
-		expo_decimal(expo, NULL, 0, (uint64_t)wall_ns, NS);
-}
-
 static void add_word(struct expo *expo, const struct expo_family *family, const char *key,
 		     const char *word)
 {
@@ -247,10 +238,10 @@ static void add_last_shutdown(struct expo *expo, const struct bootlog *log)
 	const struct bootlog_shutdown *s = &log->shutdown;
 	int64_t offset = log->saved_wall_ns - (int64_t)log->saved_ns;
 
-	add_wall(expo, &start, s->announced_ns ? offset + (int64_t)s->announced_ns : 0);
+	metrics_add_wall(expo, &start, s->announced_ns ? offset + (int64_t)s->announced_ns : 0);
 	expo_family(expo, &length);
 	if (s->released_ns > s->announced_ns)
-		expo_decimal(expo, NULL, 0, s->released_ns - s->announced_ns, NS);
+		expo_decimal(expo, NULL, 0, s->released_ns - s->announced_ns, 9 /* ns */);
 	add_word(expo, &reason, "reason",
 		 s->released_ns ? shutdown_reason_name((enum shutdown_reason)s->reason) : NULL);
 	add_last_outcomes(expo, s);
@@ -265,7 +256,7 @@ static void add_last_alive(struct expo *expo, const struct bootlog *log)
 			 "Pods with a running container, and running containers outside pods, when "
 			 "graced looked last in the earlier boot."};
 
-	add_wall(expo, &seen, log->saved_wall_ns);
+	metrics_add_wall(expo, &seen, log->saved_wall_ns);
 	expo_family(expo, &alive);
 	expo_u64(expo, &(struct expo_label){"kind", "pod"}, 1, log->pods.total);
 	expo_u64(expo, &(struct expo_label){"kind", "container"}, 1, log->containers.total);

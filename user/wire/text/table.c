@@ -84,13 +84,6 @@ void table_add_namespace(struct grid_cell *cell, const struct record_pod *pod,
 		grid_text(cell, record_namespace(pod, container));
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* As systemctl takes it: what has no other suffix is a service. */
 static void add_unit(struct buf *cell, const struct record_container *container, const char *name)
 {
@@ -161,7 +154,7 @@ void table_add_subject(struct grid_cell *cell, const void *value)
 	else if (container->known && container->id)
 		grid_add_id(cell, &container->id);
 	else if (container->known && container->cgroup)
-		add_unit(cell->text, container, last_component(container->cgroup));
+		add_unit(cell->text, container, record_last_component(container->cgroup));
 }
 
 /* NULL: it is another record. */

@@ -605,15 +605,10 @@ struct source_files *source_files_free(struct source_files *src)
 	return NULL;
 }
 
-static bool is_container_id(const char *id)
-{
-	return strlen(id) == CGPATH_ID_LEN && strspn(id, "0123456789abcdef") == CGPATH_ID_LEN;
-}
-
 enum meta_result source_files_find(struct source_files *src, const char *container_id,
 				   enum cgpath_runtime runtime, struct meta_container *ret)
 {
-	bool hex = is_container_id(container_id);
+	bool hex = cgpath_is_id(container_id);
 	enum meta_result result = META_ABSENT, second;
 
 	if (strlen(container_id) >= META_ID_MAX || !is_identifier(container_id))
@@ -671,7 +666,7 @@ enum meta_result source_files_find_in_pod(struct source_files *src, const char *
 	enum meta_result result = META_ABSENT;
 	bool any = runtime == CGPATH_RT_UNKNOWN;
 
-	if (!is_container_id(container_id))
+	if (!cgpath_is_id(container_id))
 		return META_ABSENT;
 	if (any || runtime == CGPATH_RT_DOCKER)
 		result = settle(&src->docker, query_docker(src, container_id, ret));

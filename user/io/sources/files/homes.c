@@ -280,7 +280,7 @@ struct source_homes {
 	struct source_sink sink;
 	struct source_homes_options options;
 	unsigned int children;
-	struct home users[SOURCE_HOMES_USERS];
+	struct home *users; /* SOURCE_HOMES_USERS; NULL until one is queried about */
 };
 
 void source_homes_key(uint32_t user, const char *container_id,
@@ -497,12 +497,14 @@ static void begin_all(struct source_homes *h)
 /* --- look-ups --------------------------------------------------------------------------------- */
 
 /* The user's own place, or that of the one who had no question for the longest time; NULL: all have
- * some. */
+ * some, or there is no memory. */
 static struct home *place_of(struct source_homes *h, uint32_t user)
 {
 	struct home *idle = NULL;
 
-	for (size_t i = 0; i < SOURCE_HOMES_USERS; i++) {
+	if (!h->users)
+		h->users = calloc(SOURCE_HOMES_USERS, sizeof(*h->users));
+	for (size_t i = 0; h->users && i < SOURCE_HOMES_USERS; i++) {
 		struct home *at = &h->users[i];
 
 		if (at->user == user)
@@ -513,11 +515,6 @@ static struct home *place_of(struct source_homes *h, uint32_t user)
 	if (idle)
 		*idle = (struct home){.homes = h, .user = user};
 	return idle;
-}
-
-static bool is_container_id(const char *id)
-{
-	return strlen(id) == CGPATH_ID_LEN && strspn(id, "0123456789abcdef") == CGPATH_ID_LEN;
 }
 
 static bool is_asked(const struct home *home, const char *id)
@@ -539,7 +536,7 @@ void source_homes_find(struct source_homes *h, uint32_t user, const char *contai
 	struct home_query *query;
 	struct home *home;
 
-	if (!user || !known || !is_container_id(container_id)) {
+	if (!user || !known || !cgpath_is_id(container_id)) {
 		conclude(h, user, container_id, META_ABSENT);
 		return;
 	}
@@ -575,12 +572,13 @@ struct source_homes *source_homes_free(struct source_homes *h)
 {
 	if (!h)
 		return NULL;
-	for (size_t i = 0; i < SOURCE_HOMES_USERS; i++) {
+	for (size_t i = 0; h->users && i < SOURCE_HOMES_USERS; i++) {
 		h->users[i].end = sd_event_source_disable_unref(h->users[i].end);
 		h->users[i].limit = sd_event_source_disable_unref(h->users[i].limit);
 		child_stop(&h->users[i].child);
 	}
 	sd_event_unref(h->event);
+	free(h->users);
 	free(h);
 	return NULL;
 }

@@ -93,11 +93,6 @@ struct source_kubelet {
 	size_t n_lookups;
 };
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static bool is_busy(const struct source_kubelet *k)
 {
 	return k->call || k->walk || k->comparing || k->listing;
@@ -107,7 +102,7 @@ static uint64_t due_ns(const struct source_kubelet *k)
 {
 	uint64_t rest_ns = k->hurried ? 0 : (k->ended_ns - k->asked_ns) * REST_SHARE;
 	uint64_t interval_ns = k->options.interval_ns;
-	uint64_t from_ns = k->n_lookups ? k->asked_ns : later(k->asked_ns, k->wanted_ns);
+	uint64_t from_ns = k->n_lookups ? k->asked_ns : ns_later(k->asked_ns, k->wanted_ns);
 
 	if (k->questions == 0 || k->falling_back)
 		return 0;
@@ -119,13 +114,13 @@ static uint64_t due_ns(const struct source_kubelet *k)
 		interval_ns *= STREAMED_TIMES;
 	if ((k->n_lookups == 0 && !k->wanted_ns) || rest_ns > interval_ns)
 		return k->ended_ns + interval_ns;
-	return later(from_ns + k->options.gap_ns, k->ended_ns + rest_ns);
+	return ns_later(from_ns + k->options.gap_ns, k->ended_ns + rest_ns);
 }
 
 static void plan(struct source_kubelet *k)
 {
 	if (!is_busy(k))
-		timer_at(k->timer, later(due_ns(k), 1));
+		timer_at(k->timer, ns_later(due_ns(k), 1));
 }
 
 /* A pod may have left the list. The kubelet calls a pod deleted when it has finished with it
