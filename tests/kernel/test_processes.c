@@ -248,6 +248,12 @@ static const struct row rows[] = {
 		    "'evidence':{'complete':true}}",
 	 .how = "status-passed-on",
 	 .by_whom = "host"},
+	{"a SIGKILL that nobody sent, by seccomp, and that such an init repeats",
+	 {"raise", "0", "1", "strict", "0"},
+	 .host_pidns = true,
+	 .verdict = "{'outcome':'killed','cause':'unknown','exit':{'signal':9},'kill_signal':null,"
+		    "'evidence':{'complete':false}}",
+	 .how = "status-passed-on"},
 };
 
 static void judge_row(const struct row *row, const json_t *rec, pid_t app)

@@ -5,13 +5,16 @@
 //
 // The application is LEVELS processes below the init; those between pass its end on as tini does.
 // It notes itself (NOTE_CHILD) and says "ready"; at go 1 it does what it is to do: pause, exit
-// CODE, kill, term, abort, segv (all of itself), or oom.
+// CODE, kill, term, abort, segv, strict (seccomp; all of itself), or oom.
 #include "lib/box/page.h"
 
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static struct page *page;
@@ -66,6 +69,10 @@ static void act(const char *what, int code)
 		raise(SIGTERM);
 	if (!strcmp(what, "abort"))
 		abort();
+	if (!strcmp(what, "strict")) {
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		syscall(SYS_getpid);
+	}
 	if (!strcmp(what, "segv"))
 		crash();
 	if (!strcmp(what, "oom"))

@@ -185,15 +185,18 @@ static bool runtime_reports_oom(const struct stops *stops, const struct stop *st
 	       strcmp(c->exit_reason, "OOMKilled") == 0;
 }
 
-/* Where init passed a child's end on, that ended the container. */
+/* Where init passed a child's end on, that ended the container, and not what init sent itself then.
+ */
 static void fill_kill_of_child(const struct stops *stops, const struct stop *stop,
 			       struct record_sigref *ret)
 {
 	bool sure;
 	const struct process *child = processes_via(stop, &sure);
 
-	if (child && (child->status & 0x7f) == 9)
-		fill_sigref(stops, ret, process_fatal(child));
+	if (!child || (child->status & 0x7f) != 9)
+		return;
+	*ret = (struct record_sigref){};
+	fill_sigref(stops, ret, process_fatal(child));
 }
 
 void stops_report_verdict(struct stops *stops, const struct stop *stop, uint32_t gaps)
