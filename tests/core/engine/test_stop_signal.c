@@ -86,6 +86,10 @@ static void test_unknown(void **state)
 		{SIGHUP, {SIGHUP, SIGUSR1}, SEC(21), GAP(STOP_SIGNAL_UNKNOWN)},
 		{SIGTERM, {SIGHUP, SIGUSR1}, SEC(21), 0},
 		{0, {0}, SEC(21), 0},
+		{SIGCHLD, {0}, SEC(21), GAP(STOP_SIGNAL_UNKNOWN)},
+		{SIGCONT, {0}, SEC(21), GAP(STOP_SIGNAL_UNKNOWN)},
+		{SIGURG, {0}, SEC(21), GAP(STOP_SIGNAL_UNKNOWN)},
+		{SIGWINCH, {0}, SEC(21), 0},
 		{0, {SIGHUP}, SEC(20) + 2 * SEC(30) + SEC(60), 0},
 		{SIGHUP, {SIGHUP}, SEC(20) + 2 * SEC(30) + SEC(60), 0},
 	};

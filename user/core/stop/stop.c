@@ -426,12 +426,14 @@ static bool may_have_been_asked(const struct stop *stop)
 	       stop->exit_ns < stop->unsure_ns + stop_lapse_after_ns(stop);
 }
 
-/* What a runtime sent may have been the stop, whatever others asked for. */
+/* What a runtime sent may have been the stop, whatever others asked for. An image's STOPSIGNAL may
+ * be one that is not recorded. */
 static bool stop_signal_unknown(const struct stop *stop)
 {
 	const struct stop_aside *aside = stop_aside_of(stop);
+	uint32_t own = stop->node ? stop->node->stop_signal : 0;
 
-	if (stop->request->inferred)
+	if (stop->request->inferred || own == SIGCHLD || own == SIGCONT || own == SIGURG)
 		return true;
 	if (stop->request->seen && stop->request->sender.relation == RELATION_MANAGER)
 		return false;

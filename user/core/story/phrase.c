@@ -103,6 +103,13 @@ void phrase_add_reason(struct buf *out, const struct record_stop *stop)
 	add_before_exec(out, stop);
 }
 
+bool phrase_may_miss_request(const struct record_stop *stop)
+{
+	return stop->gaps &
+	       (1u << GAP_DAEMON_DOWN | 1u << GAP_EVENTS_LOST | 1u << GAP_ATTACHED_LATE |
+		1u << GAP_SUPPRESSED | 1u << GAP_STOP_SIGNAL_UNKNOWN);
+}
+
 /* --- senders ----------------------------------------------------------------------------------- */
 
 /* What the record has of the process that sent a signal beside its kind; NULL: nothing. */

@@ -18,6 +18,8 @@ void phrase_add_init(struct buf *out, const struct record_stop *stop);
 void phrase_add_signal(struct buf *out, uint32_t number);
 /* Whether that is what its default does, signal(7). */
 bool phrase_dumps_core(uint32_t number);
+/* A request to stop may have come, and not be in the record. */
+bool phrase_may_miss_request(const struct record_stop *stop);
 /* How long it is from one time to the other; 0 if that is the earlier one. */
 void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns);
 

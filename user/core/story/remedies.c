@@ -195,13 +195,6 @@ static bool waits_for_handler(const struct record_stop *stop)
 	return waits_for(stop) == WAIT_FOR_HANDLER;
 }
 
-/* An earlier request may be what was not seen. */
-static bool may_have_been_asked(const struct record_stop *stop)
-{
-	return stop->gaps & (1u << GAP_DAEMON_DOWN | 1u << GAP_EVENTS_LOST |
-			     1u << GAP_ATTACHED_LATE | 1u << GAP_SUPPRESSED);
-}
-
 static bool is_signalled_by_other(const struct record_stop *stop)
 {
 	return is_cut_by_other(stop) ||
@@ -214,12 +207,12 @@ static bool is_signalled_by_other(const struct record_stop *stop)
 
 static bool is_killed_by_other(const struct record_stop *stop)
 {
-	return is_signalled_by_other(stop) && !may_have_been_asked(stop);
+	return is_signalled_by_other(stop) && !phrase_may_miss_request(stop);
 }
 
 static bool is_perhaps_stopped_by_other(const struct record_stop *stop)
 {
-	return is_signalled_by_other(stop) && may_have_been_asked(stop);
+	return is_signalled_by_other(stop) && phrase_may_miss_request(stop);
 }
 
 /* Not what its parent killed in the stop without having asked it. */

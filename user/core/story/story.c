@@ -112,7 +112,9 @@ static void add_killed(struct buf *out, const struct record_stop *stop, uint32_t
 		buf_adds(out, " was killed by ");
 		add_killer(out, stop, sig);
 		if (stop->cause == CAUSE_NO_GRACE)
-			buf_adds(out, ", which had not asked it to stop");
+			buf_adds(out, phrase_may_miss_request(stop)
+					      ? "; no request to stop was seen"
+					      : ", which had not asked it to stop");
 	}
 }
 
