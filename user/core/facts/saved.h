@@ -82,6 +82,7 @@ struct stop_life {
 	uint32_t status;
 	uint64_t exit_ns;
 	uint64_t abort_ns; /* init raised SIGABRT last, and the kernel dropped it; 0: it did not */
+	uint64_t fault_ns; /* the last SIGSEGV, SIGILL, SIGTRAP or SIGBUS; 0: there was none */
 	SHARED(stop_seen, seen);
 	struct graced_counts base; /* when this init's life began */
 	struct graced_counts counts;

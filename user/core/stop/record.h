@@ -173,7 +173,7 @@ struct record_stop {
 	bool deaf;
 	enum unheard reason;
 	struct record_exit exit;
-	uint64_t abort_ns; /* from the SIGABRT that abort() raised in vain to exit; 0: it did not */
+	uint64_t abort_ns; /* from the SIGABRT that abort() raised in vain to its fault; 0: neither */
 	uint64_t latency_ns; /* valid when stop_signal is known and the exit was seen */
 	bool latency_known;
 	struct grace grace;

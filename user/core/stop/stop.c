@@ -18,6 +18,10 @@
 #define LAPSE_GRACE_UNKNOWN (600 * SECOND)
 #define INSIDE_NS	    (60 * SECOND) /* an exit later has another reason */
 #define ABORT_NS	    (SECOND / 10) /* a fault later is no abort(); it takes 0.1 ms on an idle CPU */
+/* What abort(3) ends by, by processor and library. */
+#define FAULTS                                                                 \
+	(1ULL << (SIGILL - 1) | 1ULL << (SIGTRAP - 1) | 1ULL << (SIGBUS - 1) | \
+	 1ULL << (SIGSEGV - 1))
 
 #define NO STOP_STATE_COUNT /* not expected: a counted no-op */
 
@@ -175,6 +179,8 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	if (sender->relation == RELATION_SELF && sender->kind != SENDER_KERNEL &&
 	    sig->result == RESULT_IGNORED)
 		raised_in_vain(stop, sig, at_ns);
+	if (FAULTS >> (sig->sig - 1) & 1)
+		stop->fault_ns = at_ns;
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
@@ -335,14 +341,13 @@ void stop_exited(struct stop *stop, const struct obs_exit *exit, uint64_t at_ns)
 
 uint64_t stop_aborted_ns(const struct stop *stop)
 {
-	uint32_t sig = stop->status & 0x7f;
-	bool fault = sig == SIGILL || sig == SIGTRAP || sig == SIGBUS || sig == SIGSEGV;
-	uint64_t abort_ns = stop->abort_ns;
+	uint32_t died_of = stop->status & 0x7f;
+	uint64_t since = stop->fault_ns - stop->abort_ns;
 
-	if (!stop->exit_seen || !fault || !abort_ns || abort_ns >= stop->exit_ns ||
-	    stop->exit_ns - abort_ns > ABORT_NS)
+	if (!stop->exit_seen || !died_of || died_of > 64 || !(FAULTS >> (died_of - 1) & 1) ||
+	    !stop->abort_ns || stop->fault_ns < stop->abort_ns || since > ABORT_NS)
 		return 0;
-	return stop->exit_ns - abort_ns;
+	return since;
 }
 
 uint32_t stop_ended_by(const struct stop *stop)

@@ -253,8 +253,9 @@ uint64_t stop_asked_ns(const struct stop *stop);
 void stop_looked_at(struct stop *stop, const struct obs_look *look);
 
 /*
- * How long before its end init raised SIGABRT in vain: PID 1 without a handler does not get it, and
- * abort(3) ends the process by a fault then, within microseconds of CPU time. 0: it was no abort().
+ * How long before the fault that ended it init raised SIGABRT in vain: PID 1 without a handler does
+ * not get it, and abort(3) makes a fault then, within microseconds of CPU time. 0: it was no
+ * abort().
  */
 uint64_t stop_aborted_ns(const struct stop *stop);
 

@@ -311,6 +311,7 @@ static const struct rec_field KEPT_STOP[] = {
 	UINT("status", kept_stop.status),
 	UINT("exit_ns", kept_stop.exit_ns),
 	UINT("abort_ns", kept_stop.abort_ns),
+	UINT("fault_ns", kept_stop.fault_ns),
 #define SEEN(kind, type, name) kind(#name, kept_stop.name),
 	STOP_SEEN(SEEN) UINT("unsure_ns", kept_stop.unsure_ns),
 	COUNTS_AS("base_", kept_stop.base),
