@@ -407,18 +407,19 @@ static __always_inline bool keeper_lost(struct task_struct *t, __u64 watch_id)
 		BPF_CORE_READ(parent, signal, flags) & SIGNAL_GROUP_EXIT);
 }
 
-/* The flags so far, and those of a stop signal or SIGKILL to an init, a pointer. sigs: its number,
- * and in the upper half the container's own stop signal. */
-__noinline __u32 more_flags(__u64 init, __u64 info, __u64 sigs, __u32 flags, __u64 watch_id)
+/* The flags so far, and those of a recorded signal to a task, a pointer: most are of a stop signal
+ * or SIGKILL to an init. sigs: its number, and in the upper half the container's own stop signal.
+ */
+__noinline __u32 more_flags(__u64 task, __u64 info, __u64 sigs, __u32 flags, __u64 watch_id)
 {
-	struct task_struct *t = (void *)init;
+	struct task_struct *t = (void *)task;
 	__u32 sig = sigs;
 
+	if (is_parent_death(t, info, sig))
+		flags |= GRACED_SIG_PARENT_DEATH;
 	if (!(flags & GRACED_SIG_INIT) ||
 	    !((stop_set_of(sigs >> 32) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
 		return flags;
-	if (is_parent_death(t, info, sig))
-		flags |= GRACED_SIG_PARENT_DEATH;
 	if (sig == SIGKILL && info == 1 && task_ns_reboot(t))
 		flags |= GRACED_SIG_REBOOT;
 	if (sig == SIGKILL)
