@@ -506,6 +506,16 @@ static const struct {
 	int sig; /* to the init */
 	const char *verdict, *by_whom;
 } without_pidns[] = {
+	{"sh ends its child, and then itself",
+	 "sleep 1000 & echo r >&4; kill $!; wait $!; kill $$; sleep 9", BY_ITSELF, 0,
+	 "{'outcome':'crashed','cause':'self','via':null,'exit':{'signal':15},"
+	 "'evidence':{'gaps':['child-uncertain']}}",
+	 "container"},
+	{"sh kills its child, and then itself",
+	 "sleep 1000 & echo r >&4; kill -9 $!; wait $!; kill -9 $$; sleep 9", BY_ITSELF, 0,
+	 "{'outcome':'killed','cause':'self','via':null,"
+	 "'evidence':{'gaps':['child-uncertain']}}",
+	 "container"},
 	{"sh passes its stop on, and repeats it",
 	 "trap 'kill $c; wait $c; trap - TERM; kill $$' TERM; sleep 1000 & c=$!; echo r >&4; wait",
 	 BY_A_RUNTIME, SIGTERM,

@@ -321,6 +321,13 @@ static void test_supervised(void **state)
 		 OUTCOME_FAILED, CAUSE_SUPERVISOR, false, false},
 		{"its parent goes on, and ends by a code of its own", 15, INIT, CODE(124), false,
 		 OUTCOME_FAILED, CAUSE_SELF, false, true},
+		{"its parent, which ends itself by the same", 15, INIT, 15, false, OUTCOME_CRASHED,
+		 CAUSE_SELF, false, false},
+		{"... by SIGKILL", 9, INIT, 9, false, OUTCOME_KILLED, CAUSE_SELF, false, false},
+		{"its sibling, and its parent ends itself by the same", 9, INIT + 5, 9, false,
+		 OUTCOME_KILLED, CAUSE_SAME_CONTAINER, true, true},
+		{"timeout -s KILL, which kills itself, too", 9, INIT, 9, true, OUTCOME_KILLED,
+		 CAUSE_SUPERVISOR, true, true},
 		{"timeout, by a code that says nothing of it", 15, INIT, CODE(125), true,
 		 OUTCOME_FAILED, CAUSE_SELF, false, true},
 	};
@@ -333,10 +340,13 @@ static void test_supervised(void **state)
 		bench_open_init(&b, STOP_RUNNING);
 		shoot_flags(&b, AT(0), INIT + 1, want[i].sig, want[i].from, GRACED_SIG_DFL);
 		bench_ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
+		if (want[i].inits == want[i].sig)
+			bench_shoot(&b, AT(1), want[i].sig, RELATION_SELF, 0, GRACED_SIG_DFL);
 		if (want[i].timeout)
 			ends_as_timeout(&b, AT(1), INIT, want[i].inits);
 		else
 			bench_init_ends(&b, AT(1), want[i].inits);
+		b.stop->init.ns_pid = INIT;
 		assert_judged(&b, want[i].outcome, want[i].cause);
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].via);
 		assert_int_equal(!(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN), want[i].sure);
