@@ -367,8 +367,8 @@ static const struct remedy remedies[] = {
 	 "kubectl delete --grace-period, the shutdown of a node.",
 	 NULL},
 	{OF(GRACE_EXPIRED), record_is_unmanaged,
-	 "It was asked and killed by no manager, so it had no grace period: have that sender wait longer, "
-	 "or stop it by a manager (docker stop, kubectl delete).",
+	 "No manager asked it to stop, so it had no grace period: have that sender wait longer, or stop it "
+	 "by a manager (docker stop, kubectl delete).",
 	 NULL},
 	{OF(NO_GRACE), NULL,
 	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f and a "
