@@ -278,6 +278,15 @@ static __always_inline void fill_signal(struct graced_ev_signal *ev, const struc
 	proc_place(&ev->target, &a->at);
 }
 
+/* kernel/exit.c, forget_original_parent(): without a siginfo. */
+static __always_inline bool is_parent_death(struct task_struct *t, __u64 info, __u32 sig)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+
+	return !info && BPF_CORE_READ(current, flags) & PF_EXITING &&
+	       BPF_CORE_READ(t, pdeath_signal) == (int)sig;
+}
+
 /* Fills the record of current with all but the sender and its ancestors, which it has, for a
  * keeper, a pointer. By itself, for its stack. */
 __noinline __u32 keeper_fill(__u64 keeper, __u64 info)
@@ -294,7 +303,8 @@ __noinline __u32 keeper_fill(__u64 keeper, __u64 info)
 	ev->sig = SIGKILL;
 	ev->result = RESULT_DELIVERED;
 	ev->code = info_code(info);
-	ev->flags = GRACED_SIG_TO_KEEPER | info_flags(info);
+	ev->flags = GRACED_SIG_TO_KEEPER | info_flags(info) |
+		    is_parent_death(t, info, SIGKILL) * GRACED_SIG_PARENT_DEATH;
 	fill_target(ev, &of, NULL, false);
 	proc_place(&ev->target, &at);
 	ev->lineage = lineage_number();
@@ -385,15 +395,6 @@ static __always_inline bool all_block(struct task_struct *t, __u32 sig)
 		link = block_step(link, sig);
 	}
 	return false;
-}
-
-/* kernel/exit.c, forget_original_parent(): without a siginfo. */
-static __always_inline bool is_parent_death(struct task_struct *t, __u64 info, __u32 sig)
-{
-	struct task_struct *current = (void *)bpf_get_current_task();
-
-	return !info && BPF_CORE_READ(current, flags) & PF_EXITING &&
-	       BPF_CORE_READ(t, pdeath_signal) == (int)sig;
 }
 
 /* Its keeper died before it, or is about to: a process ends before it hands on its children. */
