@@ -278,6 +278,15 @@ static __always_inline void fill_signal(struct graced_ev_signal *ev, const struc
 	proc_place(&ev->target, &a->at);
 }
 
+/* kernel/exit.c, forget_original_parent(): without a siginfo. */
+static __always_inline bool is_parent_death(struct task_struct *t, __u64 info, __u32 sig)
+{
+	struct task_struct *current = (void *)bpf_get_current_task();
+
+	return !info && BPF_CORE_READ(current, flags) & PF_EXITING &&
+	       BPF_CORE_READ(t, pdeath_signal) == (int)sig;
+}
+
 /* Fills the record of current with all but the sender and its ancestors, which it has, for a
  * keeper, a pointer. By itself, for its stack. */
 __noinline __u32 keeper_fill(__u64 keeper, __u64 info)
@@ -294,7 +303,8 @@ __noinline __u32 keeper_fill(__u64 keeper, __u64 info)
 	ev->sig = SIGKILL;
 	ev->result = RESULT_DELIVERED;
 	ev->code = info_code(info);
-	ev->flags = GRACED_SIG_TO_KEEPER | info_flags(info);
+	ev->flags = GRACED_SIG_TO_KEEPER | info_flags(info) |
+		    is_parent_death(t, info, SIGKILL) * GRACED_SIG_PARENT_DEATH;
 	fill_target(ev, &of, NULL, false);
 	proc_place(&ev->target, &at);
 	ev->lineage = lineage_number();
@@ -387,15 +397,6 @@ static __always_inline bool all_block(struct task_struct *t, __u32 sig)
 	return false;
 }
 
-/* kernel/exit.c, forget_original_parent(): without a siginfo. */
-static __always_inline bool is_parent_death(struct task_struct *t, __u64 info, __u32 sig)
-{
-	struct task_struct *current = (void *)bpf_get_current_task();
-
-	return !info && BPF_CORE_READ(current, flags) & PF_EXITING &&
-	       BPF_CORE_READ(t, pdeath_signal) == (int)sig;
-}
-
 /* Its keeper died before it, or is about to: a process ends before it hands on its children. */
 static __always_inline bool keeper_lost(struct task_struct *t, __u64 watch_id)
 {
@@ -407,18 +408,19 @@ static __always_inline bool keeper_lost(struct task_struct *t, __u64 watch_id)
 		BPF_CORE_READ(parent, signal, flags) & SIGNAL_GROUP_EXIT);
 }
 
-/* The flags so far, and those of a stop signal or SIGKILL to an init, a pointer. sigs: its number,
- * and in the upper half the container's own stop signal. */
-__noinline __u32 more_flags(__u64 init, __u64 info, __u64 sigs, __u32 flags, __u64 watch_id)
+/* The flags so far, and those of a recorded signal to a task, a pointer: most are of a stop signal
+ * or SIGKILL to an init. sigs: its number, and in the upper half the container's own stop signal.
+ */
+__noinline __u32 more_flags(__u64 task, __u64 info, __u64 sigs, __u32 flags, __u64 watch_id)
 {
-	struct task_struct *t = (void *)init;
+	struct task_struct *t = (void *)task;
 	__u32 sig = sigs;
 
+	if (is_parent_death(t, info, sig))
+		flags |= GRACED_SIG_PARENT_DEATH;
 	if (!(flags & GRACED_SIG_INIT) ||
 	    !((stop_set_of(sigs >> 32) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
 		return flags;
-	if (is_parent_death(t, info, sig))
-		flags |= GRACED_SIG_PARENT_DEATH;
 	if (sig == SIGKILL && info == 1 && task_ns_reboot(t))
 		flags |= GRACED_SIG_REBOOT;
 	if (sig == SIGKILL)

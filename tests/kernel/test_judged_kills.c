@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGKILLs that nobody sends with kill(2): cgroup.kill, the end of a pid namespace, of a tracer.
+// SIGKILLs that nobody sends with kill(2): cgroup.kill, the end of a pid namespace, of a tracer or
+// of a parent.
 #include "lib/claim.h"
 #include "lib/kernel/judge.h"
 
@@ -11,6 +12,11 @@
 static int setup(void **state)
 {
 	return fixture_open(state, "kills", BOX_ARGV("--signals"));
+}
+
+static int setup_all(void **state)
+{
+	return fixture_open(state, "kills-all", BOX_ARGV("--scope", "all"));
 }
 
 /* --- cgroup.kill --- */
@@ -302,6 +308,29 @@ static void a_tracer_s_exit_kill_is_the_kernel_s(void **state)
 	}
 }
 
+/* --- the end of a parent --- */
+
+static void what_is_sent_for_a_parent_s_death_is_not_that_parent_s(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct tracer_want want = {.type = "stop"};
+	struct proc_end ended;
+	struct box box;
+
+	judge_start(f,
+		    &(struct box_spec){.prog = "wrapper",
+				       .argv = BOX_ARGV("thread", "9", "1", "pause", "0"),
+				       .host_pidns = true},
+		    &box);
+	want.pid = page_find(box.proc.page, NOTE_CHILD, 0)->pid;
+	page_go(box.proc.page, 1);
+	judge_match(tracer_await(f->tracer, &want),
+		    "{'outcome':'killed','cause':'parent-death',"
+		    "'kill_signal':{'sender':{'kind':'kernel'}},'evidence':{'complete':true}}");
+	assert_int_equal(proc_wait(&box.proc, &ended), 0);
+	assert_int_equal(box_remove(&box), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +349,11 @@ int main(void)
 		CLAIM("the exit-kill of a tracer is the kernel's",
 		      a_tracer_s_exit_kill_is_the_kernel_s),
 	};
+	const struct CMUnitTest of_all[] = {
+		CLAIM("what the kernel sends for a parent's death is not that parent's",
+		      what_is_sent_for_a_parent_s_death_is_not_that_parent_s),
+	};
+	int failed = cmocka_run_group_tests(tests, setup, fixture_close);
 
-	return cmocka_run_group_tests(tests, setup, fixture_close);
+	return cmocka_run_group_tests_name("kills all", of_all, setup_all, fixture_close) || failed;
 }

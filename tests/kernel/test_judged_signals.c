@@ -189,6 +189,24 @@ static void sigrtmin_3_asks_to_stop_and_other_real_time_signals_do_not(void **st
 	play_all(state, table, LEN(table));
 }
 
+/* Of its runc it is the mind, as of its own kill(2). */
+static void who_asks_without_a_manager_gives_no_grace(void **state)
+{
+	struct fixture *f = judge_need(state);
+	struct sent sent;
+	struct box box;
+
+	judge_start(f, &(struct box_spec){.argv = BOX_ARGV("sigign")}, &box);
+	judge_send(f, SEND_HERE, &box, SIGTERM, &sent);
+	judge_send(f, SEND_RUNTIME, &box, SIGKILL, &sent);
+	judge_match(tracer_await_stop(f->tracer, &box),
+		    "{'cause':'grace-expired','grace':null,"
+		    "'stop_signal':{'sender':{'kind':'host'}},"
+		    "'kill_signal':{'sender':{'kind':'runtime'}}}");
+	assert_int_equal(proc_wait(&box.proc, &(struct proc_end){}), 0);
+	assert_int_equal(box_remove(&box), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +218,8 @@ int main(void)
 		      ignoring_is_deliberate_and_the_default_under_the_shield_is_deaf),
 		CLAIM("SIGRTMIN+3 asks to stop, other real-time signals do not",
 		      sigrtmin_3_asks_to_stop_and_other_real_time_signals_do_not),
+		CLAIM("who asks without a manager gives no grace period, whatever kills then",
+		      who_asks_without_a_manager_gives_no_grace),
 	};
 
 	return cmocka_run_group_tests(tests, setup, fixture_close);

@@ -8,10 +8,12 @@
 #include "lib/kernel/judge.h"
 #include "lib/patience.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 
 struct kept {
+	void **state;
 	struct fixture *f;
 	struct box box; /* of a container that has ended: its cgroup has another init now */
 	struct proc keeper;
@@ -91,6 +93,28 @@ static void killed_keeper(void **state)
 		    jrec_int(rec, "kill_signal.at_boot_ns", 0));
 }
 
+static void *begin_and_end(void *userdata)
+{
+	struct kept *k = userdata;
+
+	begin(k->state, SEND_HOST, "9", k);
+	return NULL;
+}
+
+/* The thread that started it was its parent. */
+static void bereaved_keeper(void **state)
+{
+	struct kept k = {.state = state};
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, begin_and_end, &k), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(proc_wait(&k.keeper, &(struct proc_end){}), 0);
+	send(&k, SEND_RUNTIME, k.init, SIGKILL);
+	judge_match(end(&k), "{'outcome':'killed','cause':'runtime-lost',"
+			     "'keeper_signal':{'name':'SIGKILL','sender':{'kind':'kernel'}}}");
+}
+
 static void left_keeper(void **state)
 {
 	struct kept k;
@@ -167,6 +191,7 @@ int main(void)
 		CLAIM("a runtime that ends a container after its shim was killed lost it, by whom is "
 		      "known",
 		      killed_keeper),
+		CLAIM("... which is no process if its parent's death did that", bereaved_keeper),
 		CLAIM("by whom is not known if the shim left by itself", left_keeper),
 		CLAIM("a runtime that kills while the shim lives lost nothing", living_keeper),
 		CLAIM("a launcher or a runtime that leaves once the container runs is no loss",

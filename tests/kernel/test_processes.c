@@ -149,6 +149,18 @@ static const struct row rows[] = {
 		    "'kill_signal':null,'evidence':{'complete':true}}",
 	 .how = "inferred",
 	 .by_whom = "itself"},
+	{"killed by the kernel, as the thread that started it has ended",
+	 {"thread", "9", "1", "pause", "0"},
+	 .verdict = "{'outcome':'killed','cause':'parent-death','exit':{'code':137},"
+		    "'kill_signal':{'sender':{'kind':'kernel'}},'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "parent-death"},
+	{"... by SIGUSR1",
+	 {"thread", "10", "1", "pause", "0"},
+	 .verdict = "{'outcome':'terminated','cause':'parent-death','exit':{'code':138},"
+		    "'evidence':{'complete':true}}",
+	 .how = "status-passed-on",
+	 .by_whom = "parent-death"},
 	{"out of memory",
 	 {"pass", "0", "1", "oom", "0"},
 	 .memory = 32 * MIB,
@@ -494,6 +506,59 @@ static void real_shells_say_how_their_children_ended(void **state)
 	}
 }
 
+static const struct {
+	const char *what, *script;
+	enum by by;
+	int sig; /* to the init */
+	const char *verdict, *by_whom;
+} without_pidns[] = {
+	{"sh ends its child, and then itself",
+	 "sleep 1000 & echo r >&4; kill $!; wait $!; kill $$; sleep 9", BY_ITSELF, 0,
+	 "{'outcome':'crashed','cause':'self','via':null,'exit':{'signal':15},"
+	 "'evidence':{'gaps':['child-uncertain']}}",
+	 "container"},
+	{"sh kills its child, and then itself",
+	 "sleep 1000 & echo r >&4; kill -9 $!; wait $!; kill -9 $$; sleep 9", BY_ITSELF, 0,
+	 "{'outcome':'killed','cause':'self','via':null,"
+	 "'evidence':{'gaps':['child-uncertain']}}",
+	 "container"},
+	{"sh passes its stop on, and repeats it",
+	 "trap 'kill $c; wait $c; trap - TERM; kill $$' TERM; sleep 1000 & c=$!; echo r >&4; wait",
+	 BY_A_RUNTIME, SIGTERM,
+	 "{'outcome':'terminated','cause':'stop-signal','via':{'how':'status-passed-on'},"
+	 "'evidence':{'complete':true}}",
+	 "container"},
+	{"sh is killed, and its child has a signal for that",
+	 "setpriv --pdeathsig TERM sleep 1000 & echo r >&4; wait", BY_THE_HOST, SIGKILL,
+	 "{'outcome':'killed','cause':'host','via':null,'evidence':{'complete':true}}",
+	 "parent-death"},
+};
+
+static void an_init_that_is_no_pid_1_may_end_itself(void **state)
+{
+	struct fixture *f = judge_need(state);
+
+	for (size_t i = 0; i < LEN(without_pidns); i++) {
+		const char *script = without_pidns[i].script;
+		struct box box;
+		const json_t *rec, *listed;
+
+		print_message("%s\n", without_pidns[i].what);
+		judge_start(f,
+			    &(struct box_spec){.prog = "stopper",
+					       .argv = BOX_ARGV("run", "/bin/sh", "-c", script),
+					       .host_pidns = true},
+			    &box);
+		if (without_pidns[i].sig)
+			await_child(&box);
+		shoot(f, &box, without_pidns[i].by, box.init_pid, without_pidns[i].sig);
+		rec = end(f, &box);
+		judge_match(rec, without_pidns[i].verdict);
+		listed = json_array_get(jrec_get(rec, "processes"), 1);
+		assert_string_equal(jrec_text(listed, "ended_by"), without_pidns[i].by_whom);
+	}
+}
+
 /* Without a pid namespace its parent is outside then. */
 static void a_process_left_behind_was_not_brought_in(void **state)
 {
@@ -691,6 +756,8 @@ int main(void)
 		      a_fault_of_pid_1_after_its_sigabrt_is_an_abort),
 		CLAIM("real shells say how their children ended",
 		      real_shells_say_how_their_children_ended),
+		CLAIM("an init that is no PID 1 and ended its child may end itself",
+		      an_init_that_is_no_pid_1_may_end_itself),
 		CLAIM("a process that is left behind was not brought in",
 		      a_process_left_behind_was_not_brought_in),
 		CLAIM("a process of a pid namespace below has its number of the container's",

@@ -14,7 +14,9 @@ static void shoot_flags(struct bench *b, uint64_t at_ns, uint32_t pid, uint32_t 
 	struct graced_proc by = bench_proc(from);
 	const struct obs_signal obs = {
 		.sig = sig, .flags = flags, .target = bench_proc(pid), .sender = by};
-	struct sender sender = {.relation = from == pid ? RELATION_SELF : RELATION_SAME_CONTAINER,
+	struct sender sender = {.relation = flags & GRACED_SIG_PARENT_DEATH ? RELATION_PARENT
+					    : from == pid		    ? RELATION_SELF
+							  : RELATION_SAME_CONTAINER,
 				.kind = SENDER_CONTAINER,
 				.proc = by};
 
@@ -29,6 +31,12 @@ static struct outcome_verdict verdict_of(const struct bench *b)
 
 	stop_facts(b->stop, stop_gaps(b->stop), &facts);
 	return outcome_decide(&facts);
+}
+
+static void assert_judged(const struct bench *b, enum outcome outcome, enum cause cause)
+{
+	assert_int_equal(verdict_of(b).outcome, outcome);
+	assert_int_equal(verdict_of(b).cause, cause);
 }
 
 /* What a process of the name "timeout" has for its name until it ends. */
@@ -268,19 +276,18 @@ static void test_verdict(void **state)
 		{6, RELATION_SELF, OUTCOME_CRASHED, CAUSE_SELF},
 		{11, RELATION_HOST, OUTCOME_CRASHED, CAUSE_HOST},
 		{15, RELATION_HOST, OUTCOME_TERMINATED, CAUSE_HOST},
+		{9, RELATION_PARENT, OUTCOME_KILLED, CAUSE_PARENT_DEATH},
+		{15, RELATION_PARENT, OUTCOME_TERMINATED, CAUSE_PARENT_DEATH},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		struct outcome_verdict v;
 		struct bench b;
 
 		bench_open_init(&b, STOP_RUNNING);
 		bench_signal(&b, AT(0), INIT + 1, want[i].sig, want[i].from);
 		bench_ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
 		bench_init_ends(&b, AT(1), CODE(128 + want[i].sig));
-		v = verdict_of(&b);
-		assert_int_equal(v.outcome, want[i].outcome);
-		assert_int_equal(v.cause, want[i].cause);
+		assert_judged(&b, want[i].outcome, want[i].cause);
 		assert_int_equal(stop_gaps(b.stop), 0);
 		bench_close(&b);
 	}
@@ -315,12 +322,18 @@ static void test_supervised(void **state)
 		 OUTCOME_FAILED, CAUSE_SUPERVISOR, false, false},
 		{"its parent goes on, and ends by a code of its own", 15, INIT, CODE(124), false,
 		 OUTCOME_FAILED, CAUSE_SELF, false, true},
+		{"its parent, which ends itself by the same", 15, INIT, 15, false, OUTCOME_CRASHED,
+		 CAUSE_SELF, false, false},
+		{"... by SIGKILL", 9, INIT, 9, false, OUTCOME_KILLED, CAUSE_SELF, false, false},
+		{"its sibling, and its parent ends itself by the same", 9, INIT + 5, 9, false,
+		 OUTCOME_KILLED, CAUSE_SAME_CONTAINER, true, true},
+		{"timeout -s KILL, which kills itself, too", 9, INIT, 9, true, OUTCOME_KILLED,
+		 CAUSE_SUPERVISOR, true, true},
 		{"timeout, by a code that says nothing of it", 15, INIT, CODE(125), true,
 		 OUTCOME_FAILED, CAUSE_SELF, false, true},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		struct outcome_verdict got;
 		struct bench b;
 		bool sure;
 
@@ -328,13 +341,14 @@ static void test_supervised(void **state)
 		bench_open_init(&b, STOP_RUNNING);
 		shoot_flags(&b, AT(0), INIT + 1, want[i].sig, want[i].from, GRACED_SIG_DFL);
 		bench_ends(&b, AT(0), INIT + 1, INIT, want[i].sig);
+		if (want[i].inits == want[i].sig)
+			bench_shoot(&b, AT(1), want[i].sig, RELATION_SELF, 0, GRACED_SIG_DFL);
 		if (want[i].timeout)
 			ends_as_timeout(&b, AT(1), INIT, want[i].inits);
 		else
 			bench_init_ends(&b, AT(1), want[i].inits);
-		got = verdict_of(&b);
-		assert_int_equal(got.outcome, want[i].outcome);
-		assert_int_equal(got.cause, want[i].cause);
+		b.stop->init.ns_pid = INIT;
+		assert_judged(&b, want[i].outcome, want[i].cause);
 		assert_int_equal(processes_via(b.stop, &sure) != NULL, want[i].via);
 		assert_int_equal(!(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN), want[i].sure);
 		bench_close(&b);
@@ -357,7 +371,6 @@ static void test_asked_inside(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		struct outcome_verdict got;
 		struct bench b;
 
 		bench_open_init(&b, STOP_RUNNING);
@@ -370,9 +383,7 @@ static void test_asked_inside(void **state)
 		}
 		bench_ends(&b, AT(3), INIT + 1, INIT, want[i].sig);
 		bench_init_ends(&b, AT(4), CODE(128 + want[i].sig));
-		got = verdict_of(&b);
-		assert_int_equal(got.outcome, want[i].outcome);
-		assert_int_equal(got.cause, want[i].cause);
+		assert_judged(&b, want[i].outcome, want[i].cause);
 		bench_close(&b);
 	}
 }
@@ -396,22 +407,23 @@ static void test_passed_beside(void **state)
 		{10, RELATION_HOST, -1, 0, CAUSE_SUPERVISOR},
 		{10, RELATION_HOST, 1, RESULT_IGNORED, CAUSE_SUPERVISOR},
 		{12, RELATION_HOST, 1, 0, CAUSE_SUPERVISOR},
+		/* A thread of init ended. */
+		{10, RELATION_HOST, 1, 0, CAUSE_PARENT_DEATH},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		struct outcome_verdict got;
+		bool dies = want[i].cause == CAUSE_PARENT_DEATH;
 		struct bench b;
 
 		print_message("row %zu\n", i);
 		bench_open_init(&b, STOP_RUNNING);
 		bench_shoot(&b, AT(1000 - want[i].before), want[i].sig, want[i].from,
 			    want[i].result, 0);
-		shoot_flags(&b, AT(1000), INIT + 1, 10, INIT, GRACED_SIG_DFL);
+		shoot_flags(&b, AT(1000), INIT + 1, 10, INIT,
+			    GRACED_SIG_DFL | dies * GRACED_SIG_PARENT_DEATH);
 		bench_ends(&b, AT(1000), INIT + 1, INIT, 10);
 		bench_init_ends(&b, AT(1001), CODE(138));
-		got = verdict_of(&b);
-		assert_int_equal(got.outcome, OUTCOME_TERMINATED);
-		assert_int_equal(got.cause, want[i].cause);
+		assert_judged(&b, OUTCOME_TERMINATED, want[i].cause);
 		bench_close(&b);
 	}
 }
@@ -419,23 +431,19 @@ static void test_passed_beside(void **state)
 /* What handles its signal leaves by a code of its own, or 0, of which there may be no record. */
 static void test_time_limit(void **state)
 {
-	struct outcome_verdict got;
 	struct bench b;
 	bool sure;
 
 	bench_open_init(&b, STOP_RUNNING);
 	ends_as_timeout(&b, AT(1), INIT, CODE(124));
-	got = verdict_of(&b);
-	assert_int_equal(got.outcome, OUTCOME_FAILED);
-	assert_int_equal(got.cause, CAUSE_SUPERVISOR);
+	assert_judged(&b, OUTCOME_FAILED, CAUSE_SUPERVISOR);
 	assert_true(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
 	bench_close(&b);
 	/* Its child's own 124. */
 	bench_open_init(&b, STOP_RUNNING);
 	bench_ends(&b, AT(0), INIT + 1, INIT, CODE(124));
 	ends_as_timeout(&b, AT(1), INIT, CODE(124));
-	got = verdict_of(&b);
-	assert_int_equal(got.cause, CAUSE_SELF);
+	assert_int_equal(verdict_of(&b).cause, CAUSE_SELF);
 	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 1);
 	assert_false(stop_gaps(b.stop) & 1u << GAP_CHILD_UNCERTAIN);
 	bench_close(&b);
@@ -445,9 +453,7 @@ static void test_time_limit(void **state)
 	bench_ends(&b, AT(0), INIT + 2, INIT + 1, 15);
 	ends_as_timeout(&b, AT(1), INIT + 1, CODE(124));
 	bench_init_ends(&b, AT(2), CODE(124));
-	got = verdict_of(&b);
-	assert_int_equal(got.outcome, OUTCOME_TERMINATED);
-	assert_int_equal(got.cause, CAUSE_SUPERVISOR);
+	assert_judged(&b, OUTCOME_TERMINATED, CAUSE_SUPERVISOR);
 	assert_int_equal(processes_via(b.stop, &sure)->proc.pid, INIT + 2);
 	assert_true(sure);
 	bench_close(&b);
@@ -456,16 +462,13 @@ static void test_time_limit(void **state)
 static void test_oom(void **state)
 {
 	const struct graced_proc victim = bench_proc(INIT + 1);
-	struct outcome_verdict v;
 	struct bench b;
 
 	bench_open_init(&b, STOP_RUNNING);
 	processes_oom(&b.map, b.stop, &victim, OOM_LEVEL_CONTAINER);
 	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
 	bench_init_ends(&b, AT(1), CODE(137));
-	v = verdict_of(&b);
-	assert_int_equal(v.outcome, OUTCOME_OOM_KILLED);
-	assert_int_equal(v.cause, CAUSE_OOM_CONTAINER);
+	assert_judged(&b, OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER);
 	assert_int_equal(stop_gaps(b.stop), 0);
 	bench_close(&b);
 }
@@ -486,34 +489,36 @@ static void test_too_late(void **state)
 
 static void test_unseen(void **state)
 {
-	struct outcome_verdict v;
 	struct bench b;
 
 	bench_open_init(&b, STOP_RUNNING);
 	bench_ends(&b, AT(0), INIT + 1, INIT, 9);
 	bench_init_ends(&b, AT(1), CODE(137));
-	v = verdict_of(&b);
-	assert_int_equal(v.outcome, OUTCOME_KILLED);
-	assert_int_equal(v.cause, CAUSE_UNKNOWN);
+	assert_judged(&b, OUTCOME_KILLED, CAUSE_UNKNOWN);
 	assert_int_equal(stop_gaps(b.stop), 1u << GAP_KILL_UNSEEN);
 	bench_close(&b);
 }
 
-/* The stop signal that init passes on ends a child without a handler. */
+/* The stop signal that init passes on ends a child without a handler; init may repeat it. */
 static void test_stopped(void **state)
 {
-	struct outcome_verdict v;
-	struct bench b;
+	for (int repeats = 0; repeats < 2; repeats++) {
+		struct bench b;
+		bool sure;
 
-	bench_open_init(&b, STOP_RUNNING);
-	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
-	bench_signal(&b, AT(0), INIT + 1, 15, RELATION_SAME_CONTAINER);
-	bench_ends(&b, AT(0), INIT + 1, INIT, 15);
-	bench_init_ends(&b, AT(1), CODE(143));
-	v = verdict_of(&b);
-	assert_int_equal(v.outcome, OUTCOME_TERMINATED);
-	assert_int_equal(v.cause, CAUSE_STOP_SIGNAL);
-	bench_close(&b);
+		bench_open_init(&b, STOP_RUNNING);
+		bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, GRACED_SIG_BLOCKED);
+		shoot_flags(&b, AT(0), INIT + 1, 15, INIT, GRACED_SIG_DFL);
+		bench_ends(&b, AT(0), INIT + 1, INIT, 15);
+		if (repeats)
+			bench_shoot(&b, AT(1), 15, RELATION_SELF, 0, GRACED_SIG_DFL);
+		bench_init_ends(&b, AT(1), repeats ? 15 : CODE(143));
+		b.stop->init.ns_pid = INIT;
+		assert_non_null(processes_via(b.stop, &sure));
+		assert_true(sure);
+		assert_judged(&b, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL);
+		bench_close(&b);
+	}
 }
 
 /* --- what only looks so ---------------------------------------------------------------------- */
@@ -595,7 +600,6 @@ static void test_decided(void **state)
 /* dumb-init --rewrite 15:3 */
 static void test_translated(void **state)
 {
-	struct outcome_verdict v;
 	struct bench b;
 
 	bench_open_init(&b, STOP_RUNNING);
@@ -603,9 +607,7 @@ static void test_translated(void **state)
 	shoot_flags(&b, AT(0), INIT + 1, 3, INIT, GRACED_SIG_DFL);
 	bench_ends(&b, AT(1), INIT + 1, INIT, 3);
 	bench_init_ends(&b, AT(2), CODE(131));
-	v = verdict_of(&b);
-	assert_int_equal(v.outcome, OUTCOME_TERMINATED);
-	assert_int_equal(v.cause, CAUSE_STOP_SIGNAL);
+	assert_judged(&b, OUTCOME_TERMINATED, CAUSE_STOP_SIGNAL);
 	bench_close(&b);
 }
 
@@ -632,7 +634,6 @@ static void test_crashed(void **state)
 					       .sender = by};
 		struct sender sender = {
 			.relation = want[i].relation, .kind = SENDER_CONTAINER, .proc = by};
-		struct outcome_verdict v;
 		struct bench b;
 
 		bench_open_init(&b, STOP_RUNNING);
@@ -642,9 +643,7 @@ static void test_crashed(void **state)
 		sender_done(&b.map, &sender);
 		bench_ends(&b, AT(1), INIT + 1, INIT, want[i].sig);
 		bench_init_ends(&b, AT(2), CODE(128 + want[i].sig));
-		v = verdict_of(&b);
-		assert_int_equal(v.outcome, want[i].outcome);
-		assert_int_equal(v.cause, want[i].cause);
+		assert_judged(&b, want[i].outcome, want[i].cause);
 		bench_close(&b);
 	}
 }
@@ -652,7 +651,6 @@ static void test_crashed(void **state)
 /* What a manager kills when the time is over need not be init first. */
 static void test_escalated(void **state)
 {
-	struct outcome_verdict v;
 	struct bench b;
 
 	bench_open_init(&b, STOP_RUNNING);
@@ -661,9 +659,7 @@ static void test_escalated(void **state)
 	bench_signal(&b, AT(10), INIT + 1, 9, RELATION_MANAGER);
 	bench_ends(&b, AT(10), INIT + 1, INIT, 9);
 	bench_init_ends(&b, AT(11), CODE(137));
-	v = verdict_of(&b);
-	assert_int_equal(v.outcome, OUTCOME_KILLED);
-	assert_int_equal(v.cause, CAUSE_GRACE_EXPIRED);
+	assert_judged(&b, OUTCOME_KILLED, CAUSE_GRACE_EXPIRED);
 	bench_close(&b);
 }
 

@@ -214,6 +214,7 @@ static void the_remedy_for_a_cut_process_depends_on_who_killed_it(void **state)
 		{ENDED_PID_NAMESPACE, "Have each process asked", "Have that process end sooner"},
 		{ENDED_RUNTIME, "Have each process asked", "Have that process end sooner"},
 		{ENDED_KERNEL, "Have each process asked", "Have that process end sooner"},
+		{ENDED_PARENT_DEATH, "Have each process asked", "Have that process end sooner"},
 		{ENDED_CONTAINER, "It is the application", "Have that process end sooner"},
 		{ENDED_HOST, "It was no stop", "It was no stop"},
 		{ENDED_POD, "It was no stop", "It was no stop"},

@@ -231,9 +231,23 @@ static void what_was_not_seen_is_not_claimed(void **state)
 		PROC(4207, 7, "python3"), (how_) \
 	}
 
+#define IN(ns) (ASKED_NS + (ns))
+#define PASSED_ON(how, why, with, list)                                                      \
+	.process = TINI, .exit = EXIT(with), .outcome = OUTCOME_##how, .cause = CAUSE_##why, \
+	.via = VIA(VIA_PASSED_ON), .processes = list, .n_processes = 2
+
 static const struct record_member by_oom[] = {
 	{.process = TINI, .exit = EXIT(CODE(137)), .by = ENDED_ITSELF},
 	{.process = PROC(4207, 7, "python3"), .parent_pid = 4200, .exit = EXIT(9), .by = ENDED_OOM},
+};
+
+static const struct record_member by_thread[] = {
+	{.process = TINI, .exit = EXIT(CODE(137)), .by = ENDED_ITSELF},
+	{.process = PROC(4207, 7, "python3"),
+	 .parent_pid = 4200,
+	 .exit = EXIT(9),
+	 .fatal = {9, 0, IN(0), SENDER_KERNEL, TINI},
+	 .by = ENDED_PARENT_DEATH},
 };
 
 static const struct record_member by_code[] = {
@@ -249,13 +263,7 @@ static const struct record_member by_abort[] = {
 static void the_end_of_a_child_is_told_as_its_own(void **state)
 {
 	static const struct row rows[] = {
-		{{.process = TINI,
-		  .exit = EXIT(CODE(137)),
-		  .outcome = OUTCOME_OOM_KILLED,
-		  .cause = CAUSE_OOM_CONTAINER,
-		  .via = VIA(VIA_PASSED_ON),
-		  .processes = by_oom,
-		  .n_processes = 2},
+		{{PASSED_ON(OOM_KILLED, OOM_CONTAINER, CODE(137), by_oom)},
 		 "python3[7], child of tini[1], was killed by the OOM killer: the container's memory "
 		 "limit was reached. tini[1] passed 137 on."},
 		{{.process = TINI,
@@ -268,23 +276,14 @@ static void the_end_of_a_child_is_told_as_its_own(void **state)
 		  .kill_signal = SENT_BY(9, SENDER_HOST, 4711, "bash")},
 		 "python3[7], child of tini[1], was killed by bash[4711] (on the host). tini[1] passed 137 "
 		 "on, as far as can be seen: it may have been another child's, or its own."},
-		{{.process = TINI,
-		  .exit = EXIT(CODE(3)),
-		  .outcome = OUTCOME_FAILED,
-		  .cause = CAUSE_SELF,
-		  .via = VIA(VIA_PASSED_ON),
-		  .processes = by_code,
-		  .n_processes = 2},
+		{{PASSED_ON(FAILED, SELF, CODE(3), by_code)},
 		 "python3[7], below tini[1], exited with code 3. tini[1] passed 3 on."},
-		{{.process = TINI,
-		  .exit = EXIT(6),
-		  .outcome = OUTCOME_CRASHED,
-		  .cause = CAUSE_SELF,
-		  .via = VIA(VIA_PASSED_ON),
-		  .processes = by_abort,
-		  .n_processes = 2},
+		{{PASSED_ON(CRASHED, SELF, 6, by_abort)},
 		 "python3[7], child of tini[1], crashed: SIGABRT, sent by no other process. tini[1] sent "
 		 "itself the same signal."},
+		{{PASSED_ON(KILLED, PARENT_DEATH, CODE(137), by_thread)},
+		 "python3[7], child of tini[1], was killed because the thread that was its parent had "
+		 "ended (PR_SET_PDEATHSIG). tini[1] passed 137 on."},
 		/* A record whose list was left out. */
 		{{.process = TINI,
 		  .exit = EXIT(CODE(137)),
@@ -300,11 +299,9 @@ static void the_end_of_a_child_is_told_as_its_own(void **state)
 
 /* --- asked ----------------------------------------------------------------------------------- */
 
-#define NPM    PROC(4300, 1, "npm")
-#define SH     PROC(4308, 8, "sh")
-#define NODE   PROC(4309, 9, "node")
-#define IN(ns) (ASKED_NS + (ns))
-
+#define NPM  PROC(4300, 1, "npm")
+#define SH   PROC(4308, 8, "sh")
+#define NODE PROC(4309, 9, "node")
 static const struct record_member npm[] = {
 	{.process = NPM, .exit = EXIT(CODE(143))},
 	{.process = NODE, .cut = true, .by = ENDED_PID_NAMESPACE, .exit = EXIT(9)},
@@ -573,6 +570,10 @@ static void signals_and_ends_are_told_with_their_senders(void **state)
 		 .exit = {.known = true, .status = 10, .at_ns = IN(6)},
 		 .fatal = {10, 0, IN(6), SENDER_HOST, PROC(4711, 4711, "bash")},
 		 .by = ENDED_HOST},
+		{.process = SH,
+		 .exit = {.known = true, .status = 15, .at_ns = IN(6)},
+		 .fatal = {15, 0, IN(6), SENDER_KERNEL, NODE},
+		 .by = ENDED_PARENT_DEATH},
 		{.process = SH}, /* lives */
 	};
 	static const struct record_stop stop = {
@@ -589,6 +590,7 @@ static void signals_and_ends_are_told_with_their_senders(void **state)
 		"sh[8] was killed by the OOM killer",
 		"sh[8] exited with code 7",
 		"sh[8] died of SIGUSR1, sent by bash[4711] (on the host)",
+		"sh[8] died of SIGTERM, sent because its parent had died (PR_SET_PDEATHSIG)",
 		"runc[700] (the runtime) killed app[1]",
 		"app[1] ended",
 	};
@@ -711,8 +713,9 @@ static void each_trouble_has_a_remedy(void **state)
 		 "See what it waits for",
 		 "it-hears-and-takes-10-seconds-all-the-same"},
 		{{STOP(KILLED, GRACE_EXPIRED, 9),
-		  .stop_signal = SENT_BY(15, SENDER_HOST, 4711, "bash")},
-		 "It was asked and killed by no manager",
+		  .stop_signal = SENT_BY(15, SENDER_HOST, 4711, "bash"),
+		  .kill_signal = SENT_BY(9, SENDER_RUNTIME, 4712, "runc")},
+		 "No manager asked it to stop, so it had no grace period",
 		 NULL},
 		{{STOP(KILLED, GRACE_EXPIRED, 9), .reason = UNHEARD_TRAP},
 		 "Start the app with &",

@@ -10,7 +10,8 @@
 //   SIG        tgkill(2) sender cgkill DIR                write 1 to DIR/cgroup.kill sender
 //   exitkill PID              trace the process with PTRACE_O_EXITKILL, then leave sender keep DIR
 //   ADOPTS           start sleep(1) in the cgroup, note that, go on until go 1; ADOPTS: 1
-//                                    adopts what its children leave, as a shim does
+//                                    adopts what its children leave, as a shim does; a higher one
+//                                    does, too, and has that signal for the death of its parent
 #include "lib/box/page.h"
 
 #include <errno.h>
@@ -196,9 +197,11 @@ static void sleep_in(const char *dir)
 /* vfork() returns once the child has exec'd. */
 static int do_keep(int argc, char **argv)
 {
+	int adopts = number(argv[1]);
 	pid_t child;
 
-	if (prctl(PR_SET_CHILD_SUBREAPER, number(argv[1])) < 0)
+	if (prctl(PR_SET_CHILD_SUBREAPER, adopts) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, adopts > 1 ? adopts : 0) < 0)
 		return 1;
 	child = vfork();
 	if (!child)

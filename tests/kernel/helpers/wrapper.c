@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,10 +81,14 @@ static void act(const char *what, int code)
 	pause_forever();
 }
 
+/* What it is sent when its parent ends; 0: nothing. */
+static int death_signal;
+
 /* orphan is killed just before, and has ended. */
 static void app(const char *what, int code, pid_t orphan) __attribute__((noreturn));
 static void app(const char *what, int code, pid_t orphan)
 {
+	prctl(PR_SET_PDEATHSIG, death_signal);
 	page_note(page, (struct note){.kind = NOTE_CHILD, .pid = (int32_t)getpid()});
 	page_ready(page);
 	page_await_go(page, 1);
@@ -163,6 +168,23 @@ static void leave(int sig)
 
 static pid_t forward_to;
 
+static void *start_and_end(void *what)
+{
+	forward_to = start(1, what, 0, 0);
+	page_await_go(page, 1);
+	return NULL;
+}
+
+static void start_by_thread(const char *what, int sig)
+{
+	pthread_t thread;
+
+	death_signal = sig;
+	if (pthread_create(&thread, NULL, start_and_end, (void *)(uintptr_t)what))
+		_exit(121);
+	pthread_join(thread, NULL);
+}
+
 static void forward(int sig)
 {
 	kill(forward_to, sig);
@@ -171,6 +193,8 @@ static void forward(int sig)
 /*
  * pass:    it passes the application's status on
  * orphan:  likewise, and has an orphan that is killed just before the application ends
+ * thread N: likewise; a thread of it starts the application, and ends at go 1, for which that has
+ *          signal N
  * code N:  it exits with N when the application has ended
  * late N:  it passes the status on N ms later
  * raise:   it sends itself the signal that the application died of
@@ -188,7 +212,10 @@ static int wrap(const char *manner, int n, int levels, const char *what, int cod
 		page_ready(page);
 		pause_forever();
 	}
-	forward_to = start(levels, what, code, orphan);
+	if (!strcmp(manner, "thread"))
+		start_by_thread(what, n);
+	else
+		forward_to = start(levels, what, code, orphan);
 	signal(SIGTERM, forward);
 	status = wait_for(forward_to);
 	if (!strcmp(manner, "late"))

@@ -191,9 +191,10 @@ static enum ended_by by_relation(enum relation from)
 	case RELATION_SAME_CONTAINER:
 		return ENDED_CONTAINER;
 	case RELATION_KERNEL:
-	case RELATION_PARENT:
 	case RELATION_TERMINAL:
 		return ENDED_KERNEL;
+	case RELATION_PARENT:
+		return ENDED_PARENT_DEATH;
 	case RELATION_MANAGER:
 		return ENDED_RUNTIME;
 	case RELATION_SAME_POD:

@@ -453,12 +453,18 @@ size_t stop_requests(const struct stop *stop, const struct stop_signal *ret[STOP
 	return n;
 }
 
+bool stop_sent_by_init(const struct stop *stop, const struct stop_signal *s)
+{
+	return s->sender.relation == RELATION_SAME_CONTAINER &&
+	       s->sender.proc.pid == stop->init.pid;
+}
+
 const struct stop_signal *stop_passed_beside(const struct stop *stop, const struct stop_signal *s)
 {
 	const struct stop_aside *aside = stop_aside_of(stop);
 	const struct stop_signal *ret = NULL;
 
-	if (s->sender.proc.pid != stop->init.pid)
+	if (!stop_sent_by_init(stop, s))
 		return NULL;
 	for (size_t i = 0; i < STOP_OTHERS; i++) {
 		const struct stop_signal *other = aside->others + i;

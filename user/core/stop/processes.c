@@ -349,10 +349,15 @@ void processes_missed(struct stop *stop, uint32_t missed, uint64_t at_ns)
 
 /* --- what follows ------------------------------------------------------------------------------ */
 
+static bool is_timeout(const struct graced_proc *proc)
+{
+	return strcmp(proc->comm, "timeout") == 0;
+}
+
 /* timeout(1) ends by this code when it has ended its child by a signal. */
 static bool is_time_limit(const struct graced_proc *proc, uint32_t status)
 {
-	return status == 124 << 8 && strcmp(proc->comm, "timeout") == 0;
+	return status == 124 << 8 && is_timeout(proc);
 }
 
 bool process_ended_by_parent(const struct process *p)
@@ -462,6 +467,18 @@ static bool raised_it(const struct process *p)
 	return fatal && fatal->sender.relation == RELATION_SELF;
 }
 
+/*
+ * It died of its own signal, and had ended that child by the same without having been asked to: its
+ * own decision about both, or it repeated what it had done. timeout(1) is known to end itself, too.
+ */
+static bool ended_both(const struct stop *stop, const struct graced_proc *proc, uint32_t status,
+		       const struct process *child)
+{
+	return status & 0x7f && process_ended_by_parent(child) && !is_timeout(proc) &&
+	       !processes_passed_request(stop, process_fatal(child)) &&
+	       !stop_passed_beside(stop, process_fatal(child));
+}
+
 static bool was_missed(const struct processes *all, uint64_t end_ns)
 {
 	return (all->missed_ns && all->missed_ns + PASS_NS >= end_ns) ||
@@ -491,6 +508,10 @@ const struct process *processes_via(const struct stop *stop, bool *ret_sure)
 				     (!was_missed(all, end_ns) &&
 				      !passed(all, proc, asked, status, from_ns, end_ns,
 					      PASS_DOUBT_NS, &n));
+			break;
+		}
+		if (ended_both(stop, proc, status, p)) {
+			*ret_sure = false;
 			break;
 		}
 		*ret_sure = n == 1 && !raised && !is_any_code(p) && all->missed_ns <= p->end_ns &&

@@ -710,8 +710,7 @@ static void facts_of_child(const struct stop *stop, const struct process *child,
 
 	/* Init passed on what its own container had asked it for; SIGKILL asks for nothing. */
 	if (ret->stopped_inside && fatal && died_of != SIGKILL_NR &&
-	    fatal->sender.proc.pid == stop->init.pid &&
-	    fatal->at_ns >= stop_aside_of(stop)->inside.at_ns)
+	    stop_sent_by_init(stop, fatal) && fatal->at_ns >= stop_aside_of(stop)->inside.at_ns)
 		return;
 	ret->status = child->status;
 	ret->oom = child->oom_victim ? child->oom : OOM_LEVEL_NONE;

@@ -241,6 +241,9 @@ uint32_t stop_reraised(const struct stop *stop, uint32_t number, uint32_t flags)
 size_t stop_requests(const struct stop *stop, const struct stop_signal *ret[STOP_REQUESTS],
 		     uint32_t *ret_total);
 
+/* Not by the kernel, as what the end of a thread of init has sent (PR_SET_PDEATHSIG). */
+bool stop_sent_by_init(const struct stop *stop, const struct stop_signal *s);
+
 /* What init was sent in the minute before it sent s, of that number, and which asked for no stop:
  * init passed it on. NULL: nothing was. */
 const struct stop_signal *stop_passed_beside(const struct stop *stop, const struct stop_signal *s);

@@ -186,6 +186,9 @@ static void add_ended(struct buf *out, const struct record_stop *stop,
 		buf_adds(out, " by the OOM killer");
 	} else if (m->by == ENDED_PID_NAMESPACE) {
 		buf_adds(out, " with the pid namespace");
+	} else if (m->by == ENDED_PARENT_DEATH) {
+		buf_adds(out, sig == 9 ? "" : ", sent");
+		phrase_add_parent_death(out, m);
 	} else if (is_own(m, &m->fatal)) {
 		buf_adds(out, ", which it sent itself");
 	} else if (m->fatal.number) {

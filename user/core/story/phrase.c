@@ -65,6 +65,17 @@ void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
 	buf_adds(out, duration_format(to_ns > from_ns ? to_ns - from_ns : 0, text));
 }
 
+void phrase_add_parent_death(struct buf *out, const struct record_member *m)
+{
+	/* It was its parent to the end: the process went on. */
+	bool thread = m && m->by == ENDED_PARENT_DEATH && m->parent_pid &&
+		      m->fatal.process.pid == m->parent_pid;
+
+	buf_adds(out, thread ? " because the thread that was its parent had ended"
+			     : " because its parent had died");
+	buf_adds(out, " (PR_SET_PDEATHSIG)");
+}
+
 /* What it was when the signal came. */
 static void add_before_exec(struct buf *out, const struct record_stop *stop)
 {

@@ -26,6 +26,9 @@ void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns);
 /* A look found that the freezer holds it. */
 bool phrase_is_frozen(const struct record_stop *stop);
 
+/* Why the kernel sent a signal to a process, or to init (NULL), whose parent had died. */
+void phrase_add_parent_death(struct buf *out, const struct record_member *m);
+
 /* What an init does in place of acting on its stop signal: "ignores SIGTERM". */
 void phrase_add_reason(struct buf *out, const struct record_stop *stop);
 

@@ -78,12 +78,15 @@ static bool waits_for_deaf(const struct record_stop *stop)
 	return false;
 }
 
+#define WITH_CONTAINER \
+	(BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(PARENT_DEATH) | BY(RUNTIME))
+
 /* With the container, or by what ends that. Where it is known what init waited for, those that
  * ended with it are its own. */
 static bool is_cut_unasked(const struct record_stop *stop)
 {
-	return has_cut(stop, false, BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME)) &&
-	       !stop->reason && !waits_for_postgres(stop) && !waits_for_deaf(stop) &&
+	return has_cut(stop, false, WITH_CONTAINER) && !stop->reason && !waits_for_postgres(stop) &&
+	       !waits_for_deaf(stop) &&
 	       (waits_for(stop) == WAIT_FOR_NOTHING || waits_for(stop) == WAIT_FOR_CHILD ||
 		waits_for(stop) == WAIT_FOR_TIME);
 }
@@ -357,8 +360,8 @@ static const struct remedy remedies[] = {
 	 "kubectl delete --grace-period, the shutdown of a node.",
 	 NULL},
 	{OF(GRACE_EXPIRED), record_is_unmanaged,
-	 "It was asked and killed by no manager, so it had no grace period: have that sender wait longer, "
-	 "or stop it by a manager (docker stop, kubectl delete).",
+	 "No manager asked it to stop, so it had no grace period: have that sender wait longer, or stop it "
+	 "by a manager (docker stop, kubectl delete).",
 	 NULL},
 	{OF(NO_GRACE), NULL,
 	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f and a "
@@ -449,13 +452,11 @@ static bool is_node(const struct record_stop *stop)
 /* One that nothing asked: it lives, or what ended the container ended it. */
 static bool has_child_unasked(const struct record_stop *stop)
 {
-	const uint32_t with_container = BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME);
-
 	for (size_t i = 1; i < stop->n_processes; i++) {
 		const struct record_member *m = stop->processes + i;
 
 		if (!m->asked.number && !m->entered && !m->helper && (m->cut || !m->exit.known) &&
-		    with_container >> m->by & 1)
+		    WITH_CONTAINER >> m->by & 1)
 			return true;
 	}
 	return false;

@@ -82,6 +82,13 @@ static void add_runtime_lost(struct buf *out, const struct record_stop *stop)
 	phrase_add_signal(out, keeper->number);
 }
 
+/* Of init, or of the process whose end it passed on. */
+static void add_parent_death(struct buf *out, const struct record_stop *stop, const char *what)
+{
+	buf_adds(out, what);
+	phrase_add_parent_death(out, record_find_member(stop, stop->via.process.pid));
+}
+
 static void add_killed(struct buf *out, const struct record_stop *stop, uint32_t sig)
 {
 	/* As in events: SIGHUP or SIGINT is its status. */
@@ -97,7 +104,7 @@ static void add_killed(struct buf *out, const struct record_stop *stop, uint32_t
 		buf_adds(out, " was killed because the init of its pid namespace had ended");
 		return;
 	case CAUSE_PARENT_DEATH:
-		buf_adds(out, " was killed because its parent had died (PR_SET_PDEATHSIG)");
+		add_parent_death(out, stop, " was killed");
 		return;
 	case CAUSE_RUNTIME_LOST:
 		add_runtime_lost(out, stop);
@@ -153,7 +160,7 @@ static void add_died(struct buf *out, const struct record_stop *stop, uint32_t s
 		buf_adds(out, ", sent by ");
 		add_killer(out, stop, sig);
 	} else if (stop->cause == CAUSE_PARENT_DEATH)
-		buf_adds(out, ", sent because its parent had died (PR_SET_PDEATHSIG)");
+		add_parent_death(out, stop, ", sent");
 	else if (record_may_be_terminal(stop))
 		buf_adds(out, " from its terminal, or from a process of the host");
 	else if (!crashed && stop->stop_signal.known && stop->stop_signal.number == sig)
@@ -314,7 +321,9 @@ static void add_cut(struct buf *out, const struct record_stop *stop)
 		phrase_add_time(out, cut->asked.number ? cut->asked.at_ns : stop->stop_signal.at_ns,
 				cut->exit.at_ns);
 		buf_adds(out, cut->asked.number ? " later" : " after the request");
-		if (cut->fatal.number) {
+		if (cut->by == ENDED_PARENT_DEATH) {
+			phrase_add_parent_death(out, cut);
+		} else if (cut->fatal.number) {
 			buf_adds(out, " by ");
 			phrase_add_sender(out, stop, &cut->fatal);
 		}
@@ -332,7 +341,7 @@ static void add_after_request(struct buf *out, const struct record_stop *stop, c
 	buf_adds(out, " after ");
 	phrase_add_signal(out, stop->stop_signal.number);
 	if (stop->cause == CAUSE_PARENT_DEATH)
-		buf_adds(out, ", sent because its parent had died (PR_SET_PDEATHSIG)");
+		add_parent_death(out, stop, ", sent");
 	else
 		add_asker(out, stop);
 }
