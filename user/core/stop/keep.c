@@ -64,9 +64,8 @@ const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_ke
 	const struct stop_signal *others = stop_aside_of(stop)->others;
 
 	if (which >= STOP_KEPT_OTHER)
-		return others[which - STOP_KEPT_OTHER].seen ? others + which - STOP_KEPT_OTHER
+		return others[which - STOP_KEPT_OTHER].seen ? &others[which - STOP_KEPT_OTHER]
 							    : NULL;
-
 	return signals[which]->seen ? signals[which] : NULL;
 }
 
@@ -180,7 +179,7 @@ static struct stop_signal *signal_in(struct stop *stop, enum stop_kept which)
 	if (!aside)
 		return NULL;
 	if (which >= STOP_KEPT_OTHER)
-		return aside->others + which - STOP_KEPT_OTHER;
+		return &aside->others[which - STOP_KEPT_OTHER];
 	if (which == STOP_KEPT_KEEPER)
 		return &aside->keeper;
 	return which == STOP_KEPT_CANDIDATE ? &aside->candidate : &aside->inside;
