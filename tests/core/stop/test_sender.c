@@ -138,6 +138,8 @@ static void test_lists(void **state)
 		BY(POD, SELF, "itself", "nginx", CG_A1, 4242, 101),
 		BY(KERNEL, SELF, "its own fault", "nginx", CG_A1, 4242, 101, .code = 0x80),
 		BY(POD, SELF, "its own abort", "nginx", CG_A1, 4242, 101, .code = -6),
+		BY(KERNEL, SELF, "its own write to a pipe without a reader", "nginx", CG_A1, 4242,
+		   101, .flags = GRACED_SIG_INFO_NONE),
 		BY(KERNEL, KERNEL, "its own rlimit", "nginx", CG_A1, 4242, 101,
 		   .flags = GRACED_SIG_INFO_PRIV),
 		BY(KERNEL, KERNEL, "the kernel in somebody else's context", "java", CG_B1, 4444, 0,

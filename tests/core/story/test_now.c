@@ -334,6 +334,23 @@ static void a_stop_of_one_that_is_held_up_says_to_continue_it(void **state)
 	}
 }
 
+static void a_stop_that_nobody_will_end_has_no_advice_about_a_kill(void **state)
+{
+	struct record record = {
+		.type = RECORD_STOP,
+		.at_ns = ASKED_NS + S,
+		.stop = {.process = APP, .stop_signal = SENT(SIGTERM, 0)},
+	};
+	struct story story;
+
+	record.stop.stop_signal.sender.kind = SENDER_HOST;
+	record.stop.stop_signal.sender.process.comm = "bash";
+	story_of_stopping(&story, &record, NULL);
+	assert_non_null(strstr(buf_str(&story.sentence), "no grace period, as no manager asked"));
+	assert_int_equal(story.n_remedies, 0);
+	story_done(&story);
+}
+
 static void a_handler_that_the_look_finds_came_after_the_signal(void **state)
 {
 	const struct record record = {
@@ -380,6 +397,8 @@ int main(void)
 		CLAIM("a stop of one that was frozen or stopped says so, and to continue it, until it "
 		      "takes the signal",
 		      a_stop_of_one_that_is_held_up_says_to_continue_it),
+		CLAIM("a stop that nobody will end has no advice about a kill",
+		      a_stop_that_nobody_will_end_has_no_advice_about_a_kill),
 		CLAIM("a handler that the look finds came after the signal",
 		      a_handler_that_the_look_finds_came_after_the_signal),
 		CLAIM("a stop that goes on names who is left",

@@ -281,12 +281,18 @@ static bool from_kernel(const struct obs_signal *sig)
 	return sig->sender.pid == 0 || (sig->code > 0 && sig->sender.pid != sig->target.pid);
 }
 
+/* By its own system call: SIGPIPE and SIGXFSZ of a write(2) (kernel/signal.c, send_sig()). */
+static bool is_calls_own(const struct obs_signal *sig)
+{
+	return sig->flags & GRACED_SIG_INFO_NONE && sig->sender.pid == sig->target.pid;
+}
+
 static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal *sig,
 				struct cgnode *node, uint32_t self_pid)
 {
 	if (may_be_anybodys(sig))
 		return SENDER_UNKNOWN;
-	if (from_kernel(sig) || (sig->code > 0 && !is_childs(sig)))
+	if (from_kernel(sig) || is_calls_own(sig) || (sig->code > 0 && !is_childs(sig)))
 		return SENDER_KERNEL;
 	if (self_pid && sig->sender.pid == self_pid)
 		return SENDER_GRACED;
