@@ -157,9 +157,9 @@ static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
 		 .says = "{'verdict':'deaf','reason':'blocked','shielded':false}",
 		 .status = 1,
 		 .then = AUDITED_KEEPS},
-		{{"threads", "blocked", "blocked", "handler"},
+		{{"threads", "blocked", "blocked", "default"},
 		 .in_call = PEEK_PAUSE,
-		 .says = "{'verdict':'deaf','reason':'blocked','disposition':'handler'}",
+		 .says = "{'verdict':'deaf','reason':'blocked','disposition':'default'}",
 		 .status = 1,
 		 .then = AUDITED_KEEPS},
 		{{"wait-other", "blocked"},
@@ -171,6 +171,24 @@ static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
 		 .in_call = SYS_read,
 		 .says = "{'verdict':'deaf','reason':'blocked'}",
 		 .status = 1,
+		 .then = AUDITED_KEEPS},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+#define BUSY "{'verdict':'unknown','reason':'busy','blocked':true}"
+
+static void who_looks_for_it_at_times_may_hear(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"polls", "sigtimedwait", "handler"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"polls", "sigtimedwait"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"polls", "sigpending"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"polls", "pselect", "handler"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"threads", "blocked", "blocked", "handler"},
+		 .in_call = PEEK_PAUSE,
+		 .says = BUSY,
 		 .then = AUDITED_KEEPS},
 	};
 
@@ -314,6 +332,8 @@ int main(void)
 		      without_the_shield_the_default_is_death),
 		CLAIM("who ignores it, or blocks it for nobody, does not hear it",
 		      who_ignores_or_blocks_it_for_nobody_does_not_hear),
+		CLAIM("who may look for it at times, or has a handler, is not said to block it for good",
+		      who_looks_for_it_at_times_may_hear),
 		CLAIM("a shell in front is reported with the app behind it",
 		      a_shell_in_front_is_reported_with_what_is_behind_it),
 		CLAIM("an init that only keeps the container there is distinguished from the one process that "

@@ -91,7 +91,7 @@ static void a_handler_hears_where_a_thread_can_run_it(void **state)
 		    THREADS(0, 0, 0, 1)),
 		ROW("blocked, and a signalfd", "hears signalfd", INIT, HANDLED, BLOCKS,
 		    THREADS(0, 1, 0, 0), .signalfds = 1),
-		ROW("blocked for nobody", "deaf blocked", INIT, HANDLED, BLOCKS,
+		ROW("blocked, perhaps for a time", "unknown busy", INIT, HANDLED, BLOCKS,
 		    THREADS(0, 4, 0, 0)),
 		ROW("blocked, files not seen", "unknown no-access", INIT, HANDLED, BLOCKS,
 		    THREADS(0, 4, 0, 0), .signalfds_unread = true),

@@ -89,7 +89,9 @@ static const struct topic topics[ADVICE_TOPICS] = {
 		 "Look again when it has started; --watch does.", "look again when it has started"},
 	[AUDIT_BUSY] =
 		{"every thread of @ blocks $ or is about to wake, one of them perhaps only for a moment",
-		 "Look again when it is idle; --watch does.", "look again when it is idle"},
+		 "Look again when it is idle; --watch does. A program that takes it at times (ppoll, "
+		 "sigtimedwait) hears it then; one that never does is to unblock it.",
+		 "look again, or unblock it if it never is"},
 	[AUDIT_TERMINAL] =
 		{"@ is a shell without a script, and ignores $: it is a terminal session",
 		 "Nothing, if a person works in it: they end it by exit. If it was to run an app, name "

@@ -111,8 +111,11 @@ static struct audit judge_all_blocked(const struct audit_facts *f)
 		return verdict(AUDIT_HEARS, AUDIT_SIGNALFD);
 	if (f->signalfds_unread || f->calls_unread)
 		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
-	/* A shell, and posix_spawn(3), block everything for a moment. */
-	return f->passing ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : verdict(AUDIT_DEAF, AUDIT_BLOCKED);
+	/* A shell, and posix_spawn(3), block everything for a moment. Who has a handler opens the
+	 * mask at times, as an event loop does in ppoll(2). */
+	return f->passing || f->disposition == AUDIT_SIG_HANDLED
+		       ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY)
+		       : verdict(AUDIT_DEAF, AUDIT_BLOCKED);
 }
 
 static struct audit judge_handled(const struct audit_facts *f)
