@@ -413,6 +413,7 @@ __noinline __u32 more_flags(__u64 init, __u64 info, __u64 sigs, __u32 flags, __u
 {
 	struct task_struct *t = (void *)init;
 	__u32 sig = sigs;
+	bool blocked;
 
 	if (!(flags & GRACED_SIG_INIT) ||
 	    !((stop_set_of(sigs >> 32) | BIT_OF(SIGKILL)) & BIT_OF(sig)))
@@ -425,7 +426,11 @@ __noinline __u32 more_flags(__u64 init, __u64 info, __u64 sigs, __u32 flags, __u
 		return keeper_lost(t, watch_id) ? flags | GRACED_SIG_KEEPER_LOST : flags;
 	if (first_child(t))
 		flags |= GRACED_SIG_CHILDREN;
-	if (flags & GRACED_SIG_BLOCKED && !all_block(t, sig))
+	blocked = all_block(t, sig);
+	/* complete_signal() passes over a leader that has left its threads behind. */
+	if (blocked && BPF_CORE_READ(t, flags) & PF_EXITING)
+		return flags | GRACED_SIG_BLOCKED;
+	if (flags & GRACED_SIG_BLOCKED && !blocked)
 		flags |= GRACED_SIG_OPEN;
 	return flags;
 }

@@ -156,6 +156,9 @@ static struct audit judge_unhandled(const struct audit_facts *f)
 {
 	switch (f->leader) {
 	case AUDIT_OPEN:
+		/* It has left its threads, and those block it (complete_signal()). */
+		if (!is_dropped(f) && !f->threads[AUDIT_OPEN])
+			return judge_queued(f);
 		return f->waking ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : taken_by_default(f);
 	case AUDIT_WAITS:
 		/* A leader that can take a signal is preferred. */

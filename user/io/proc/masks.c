@@ -310,8 +310,8 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 	r = read_threads(pid, most, f);
 	if (r < 0)
 		return r;
-	/* It is queued for one only while the leader blocks it. */
-	if (f->leader == AUDIT_BLOCKS)
+	/* It is queued for one only while the leader blocks it, or has left those that do. */
+	if (f->leader == AUDIT_BLOCKS || !f->threads[AUDIT_OPEN])
 		read_signalfds(pid, most, f);
 	return 0;
 }
