@@ -368,8 +368,8 @@ static const struct remedy remedies[] = {
 	 "or stop it by a manager (docker stop, kubectl delete).",
 	 NULL},
 	{OF(NO_GRACE), NULL,
-	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f and a "
-	 "grace period of 0 do not.",
+	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f, a grace "
+	 "period of 0 and STOPSIGNAL SIGKILL do not.",
 	 NULL},
 	{OF(RUNTIME_LOST), NULL,
 	 "See why its shim ended: the log of the runtime, and the kernel's of OOM kills.", NULL},
