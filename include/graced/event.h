@@ -81,8 +81,8 @@ enum graced_signal_flags {
 	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, asked to stop */
 	GRACED_SIG_STOPPED = 1 << 12,	   /* the target is frozen, stopped or held by a tracer */
 	GRACED_SIG_CHILDREN = 1 << 13,	   /* a stop signal to an init that has a child */
-	/* A blocked stop signal to an init with a thread that does not block it, or with more
-	 * threads than were looked at. */
+	/* A blocked stop signal to an init with a thread that does not block it, or is in vfork(),
+	 * or with more threads than were looked at. */
 	GRACED_SIG_OPEN = 1 << 14,
 	GRACED_SIG_WAITED = 1 << 15,	   /* the thread it was generated for waits in sigwait() */
 	GRACED_SIG_PARENT_DEATH = 1 << 16, /* PR_SET_PDEATHSIG: current is the parent, and dies */

@@ -49,6 +49,9 @@ static const struct role roles[] = {
 	{{"threads", "blocked", "blocked", "handler"}, "stopper", "blocked", .in_call = PEEK_PAUSE},
 	{{"signalfd-other"}, "stopper", "blocked", .in_call = SYS_read},
 	{{"wait-other", "blocked"}, "stopper", "blocked", .in_call = SYS_rt_sigtimedwait},
+	/* As in posix_spawn(), whose child has yet to exec. */
+	{{"vforks", "blocked"}, "stopper", .stop = NULL},
+	{{"vforks", "handler"}, "stopper", .stop = NULL},
 	/* The first thread has ended, and did not block it. */
 	{{"leader-gone", "0", "blocked"}, "crowd", .stop = "blocked"},
 	{{"leader-gone", "deaf", "blocked"}, "crowd", .stop = "blocked", .host_pidns = true},

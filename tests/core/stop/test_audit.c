@@ -281,6 +281,12 @@ static void what_blocks_in_passing_is_not_said_to_block(void **state)
 		    THREADS(0, 1, 0, 0), .passing = 1, .signalfds = 1),
 		ROW("another runs the handler", "hears handler", INIT, HANDLED, BLOCKS,
 		    THREADS(1, 1, 0, 0), .passing = 1),
+		ROW("a handler, and in vfork", "unknown busy", INIT, HANDLED, ALONE, .spawning = 1),
+		ROW("... beside another", "hears handler", INIT, HANDLED, OPEN, THREADS(2, 0, 0, 0),
+		    .spawning = 1),
+		ROW("... where one waits for it", "hears waiter", INIT, HANDLED, OPEN,
+		    THREADS(1, 0, 1, 0), .spawning = 1),
+		ROW("no handler, and in vfork", "deaf no-handler", INIT, ALONE, .spawning = 1),
 		ROW("each sleeps", "deaf blocked", INIT, BLOCKS, THREADS(0, 2, 0, 0)),
 	};
 

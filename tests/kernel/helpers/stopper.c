@@ -204,10 +204,13 @@ static void polls(char **args)
 	}
 }
 
-/* vforks: SIGTERM blocked, and waits for a child to exec that does not */
+/* vforks blocked|handler: SIGTERM blocked or handled, and waits for a child to exec that does not */
 static void vforks(char **args)
 {
-	mask(SIG_BLOCK, SIGTERM);
+	if (!strcmp(args[0], "handler"))
+		signal(SIGTERM, heard);
+	else
+		mask(SIG_BLOCK, SIGTERM);
 	if (!vfork()) {
 		page_ready(page);
 		pause_forever();
@@ -634,7 +637,7 @@ static const struct {
 	{"named", named, 0},
 	{"stage", stage, 1},
 	{"spins", spins, 0},
-	{"vforks", vforks, 0},
+	{"vforks", vforks, 1},
 	{"polls", polls, 1},
 	{"python", python, 0},
 	{"dumps", dumps, 0},

@@ -121,10 +121,12 @@ static struct audit judge_all_blocked(const struct audit_facts *f)
 static struct audit judge_handled(const struct audit_facts *f)
 {
 	/* Those not sure run the handler, or take it by their wait: it is heard either way. */
-	if (f->threads[AUDIT_OPEN] || f->threads[AUDIT_UNSURE])
+	if (f->threads[AUDIT_OPEN] > f->spawning || f->threads[AUDIT_UNSURE])
 		return verdict(AUDIT_HEARS, AUDIT_HANDLER);
 	if (f->threads[AUDIT_WAITS])
 		return verdict(AUDIT_HEARS, AUDIT_WAITER);
+	if (f->spawning)
+		return verdict(AUDIT_UNKNOWN, AUDIT_BUSY);
 	return f->threads_unread ? verdict(AUDIT_UNKNOWN, AUDIT_ACCESS) : judge_all_blocked(f);
 }
 

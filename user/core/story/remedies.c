@@ -78,12 +78,19 @@ static bool waits_for_deaf(const struct record_stop *stop)
 	return false;
 }
 
+static bool waits_for_exec(const struct record_stop *stop)
+{
+	return waits_for(stop) == WAIT_FOR_CHILD && wait_is_vfork(stop->waited_for) &&
+	       !waits_for_deaf(stop);
+}
+
 /* With the container, or by what ends that. Where it is known what init waited for, those that
  * ended with it are its own. */
 static bool is_cut_unasked(const struct record_stop *stop)
 {
 	return has_cut(stop, false, BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(RUNTIME)) &&
 	       !stop->reason && !waits_for_postgres(stop) && !waits_for_deaf(stop) &&
+	       !waits_for_exec(stop) &&
 	       (waits_for(stop) == WAIT_FOR_NOTHING || waits_for(stop) == WAIT_FOR_CHILD ||
 		waits_for(stop) == WAIT_FOR_TIME);
 }
@@ -160,7 +167,7 @@ static bool waits_for_clients(const struct record_stop *stop)
 static bool waits_for_child(const struct record_stop *stop)
 {
 	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop) &&
-	       !waits_for_deaf(stop) && !is_trap_that_returns(stop);
+	       !waits_for_deaf(stop) && !is_trap_that_returns(stop) && !waits_for_exec(stop);
 }
 
 static bool waits_for_reader(const struct record_stop *stop)
@@ -336,6 +343,10 @@ static const struct remedy remedies[] = {
 	{ANY, waits_for_clients,
 	 "Close idle connections when the stop begins, and those in use after a time that is within "
 	 "the grace period.",
+	 SLOW_PAGE},
+	{ANY, waits_for_exec,
+	 "See what that child does before it executes its program (open() of a FIFO waits for the "
+	 "other end): until then its parent takes no signal.",
 	 SLOW_PAGE},
 	{ANY, waits_for_child,
 	 "See why that child does not end: has it been asked, and does it act on it?", SLOW_PAGE},

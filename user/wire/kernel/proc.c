@@ -263,26 +263,46 @@ static bool has_limit(const struct procsig_call *call)
 	return limit == ALWAYS || (limit && call->args[limit - 1]);
 }
 
-bool procsig_is_settled(const struct procsig_call *call)
+static bool is_one_of(int64_t number, const int64_t *list, size_t n)
 {
-	static const int64_t passing[] = {
-		SYS_rt_sigprocmask, SYS_clone, SYS_clone3, SYS_restart_syscall,
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == number)
+			return true;
+	return false;
+}
+
+bool procsig_makes_child(const struct procsig_call *call)
+{
+	static const int64_t list[] = {
+		SYS_clone, SYS_clone3, COMPAT_CLONE, COMPAT_VFORK,
 #ifdef SYS_vfork
-		SYS_vfork,	    SYS_fork,
+		SYS_vfork, SYS_fork,
 #endif
 	};
-	/* These may be waits for a time in 32-bit processes, on x86 as on arm; and epoll_pwait2. */
-	static const int64_t waits[] = {
-		COMPAT_CLONE, COMPAT_VFORK, 142, 162, 168, 240, 407, 413, 414, 422, 441,
+
+	return call->sleeps && is_one_of(call->number, list, sizeof(list) / sizeof(*list));
+}
+
+bool procsig_is_settled(const struct procsig_call *call)
+{
+	/* The numbers may be waits for a time in 32-bit processes, on x86 as on arm, and
+	 * epoll_pwait2. */
+	static const int64_t passing[] = {
+		SYS_rt_sigprocmask,
+		SYS_restart_syscall,
+		142,
+		162,
+		168,
+		240,
+		407,
+		413,
+		414,
+		422,
+		441,
 	};
 
-	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
-		if (call->number == passing[i])
-			return false;
-	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
-		if (call->number == waits[i])
-			return false;
-	return call->sleeps && !has_limit(call);
+	return call->sleeps && !procsig_makes_child(call) && !has_limit(call) &&
+	       !is_one_of(call->number, passing, sizeof(passing) / sizeof(*passing));
 }
 
 enum procsig_wchan procsig_parse_wchan(const char *text, size_t len)

@@ -51,6 +51,9 @@ enum look_call procsig_call_kind(const struct procsig_call *call);
 /* wait4 or waitid. */
 bool procsig_awaits_child(const struct procsig_call *call);
 
+/* It sleeps until a child that it makes has begun: of vfork(2), until that execs. */
+bool procsig_makes_child(const struct procsig_call *call);
+
 /*
  * Whether a thread in this call keeps its mask, and takes no blocked signal, until something else
  * happens: not one that runs, that sleeps for a time (it may look for the signal then), that makes
