@@ -88,10 +88,10 @@ static const struct topic topics[ADVICE_TOPICS] = {
 		{"@ is still a stage of the container's runtime, and the program has not begun",
 		 "Look again when it has started; --watch does.", "look again when it has started"},
 	[AUDIT_BUSY] =
-		{"every thread of @ blocks $ or is about to wake, one of them perhaps only for a moment",
+		{"every thread of @ blocks $ or is about to wake, one of them perhaps only for a time",
 		 "Look again when it is idle; --watch does. A program that takes it at times (ppoll, "
 		 "sigtimedwait) hears it then; one that never does is to unblock it.",
-		 "look again, or unblock it if it never is"},
+		 "look again, or unblock it"},
 	[AUDIT_TERMINAL] =
 		{"@ is a shell without a script, and ignores $: it is a terminal session",
 		 "Nothing, if a person works in it: they end it by exit. If it was to run an app, name "

@@ -80,7 +80,8 @@ static bool waits_for_deaf(const struct record_stop *stop)
 
 static bool waits_for_exec(const struct record_stop *stop)
 {
-	return waits_for(stop) == WAIT_FOR_CHILD && wait_is_vfork(stop->waited_for) &&
+	return stop->outcome == OUTCOME_KILLED && !stop->reason && story_waited(stop) &&
+	       stop->waited_for->what == WAIT_FOR_CHILD && wait_is_vfork(stop->waited_for) &&
 	       !waits_for_deaf(stop);
 }
 
