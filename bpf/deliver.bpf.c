@@ -100,6 +100,9 @@ static __always_inline void deliver_seen(const __u64 *ctx, __u32 sig)
 	if (!(taken_set(w) & BIT_OF(sig)))
 		return;
 	flags = action_flags(ctx);
+	/* It comes from outside of the namespace, and no shield holds it off. */
+	if (sig == SIGSTOP)
+		flags &= ~(__u32)GRACED_SIG_SHIELDED;
 	if (is_own(ctx, i, sig))
 		flags |= GRACED_TAKEN_OWN;
 	if (i->takes)

@@ -366,6 +366,23 @@ static __always_inline __u64 emit_signal(struct signal_args *a, struct lineage *
 
 #define THREADS_MAX 16
 
+#define CHILDREN_MAX 4 /* the youngest, and what a reaper has adopted since */
+
+/* Whether a thread waits in vfork(), for which posix_spawn() blocks everything. */
+static __always_inline bool is_in_vfork(struct task_struct *t)
+{
+	__u64 head = (__u64)t + bpf_core_field_offset(struct task_struct, children);
+	__u64 link = (__u64)BPF_CORE_READ(t, children.prev);
+
+	for (int i = 0; i < CHILDREN_MAX && link && link != head; i++) {
+		t = (void *)(link - bpf_core_field_offset(struct task_struct, sibling));
+		if (BPF_CORE_READ(t, vfork_done))
+			return true;
+		link = (__u64)BPF_CORE_READ(t, sibling.prev);
+	}
+	return false;
+}
+
 /*
  * One step of all_block(): the link behind that of a thread, a pointer, 0 if that thread may take
  * the signal. A global function of numbers: the verifier goes through it once.
@@ -375,10 +392,11 @@ __noinline __u64 block_step(__u64 link, __u32 sig)
 	struct task_struct *t;
 
 	t = (void *)(link - bpf_core_field_offset(struct task_struct, thread_node));
+	link = (__u64)BPF_CORE_READ(t, thread_node.next);
 	if (!(BPF_CORE_READ(t, blocked.sig[0]) & BIT_OF(sig)) &&
 	    !(BPF_CORE_READ(t, flags) & PF_EXITING))
 		return 0;
-	return (__u64)BPF_CORE_READ(t, thread_node.next);
+	return is_in_vfork(t) ? 0 : link;
 }
 
 /* Whether each thread of a process blocks the signal: none is in sigwait() for it, which unblocks
@@ -415,6 +433,7 @@ __noinline __u32 more_flags(__u64 task, __u64 info, __u64 sigs, __u32 flags, __u
 {
 	struct task_struct *t = (void *)task;
 	__u32 sig = sigs;
+	bool blocked;
 
 	if (is_parent_death(t, info, sig))
 		flags |= GRACED_SIG_PARENT_DEATH;
@@ -427,7 +446,11 @@ __noinline __u32 more_flags(__u64 task, __u64 info, __u64 sigs, __u32 flags, __u
 		return keeper_lost(t, watch_id) ? flags | GRACED_SIG_KEEPER_LOST : flags;
 	if (first_child(t))
 		flags |= GRACED_SIG_CHILDREN;
-	if (flags & GRACED_SIG_BLOCKED && !all_block(t, sig))
+	blocked = all_block(t, sig);
+	/* complete_signal() passes over a leader that has left its threads behind. */
+	if (blocked && BPF_CORE_READ(t, flags) & PF_EXITING)
+		return flags | GRACED_SIG_BLOCKED;
+	if (flags & GRACED_SIG_BLOCKED && !blocked)
 		flags |= GRACED_SIG_OPEN;
 	return flags;
 }

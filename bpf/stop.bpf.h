@@ -32,6 +32,7 @@
 #define SIGQUIT	 3
 #define SIGKILL	 9
 #define SIGTERM	 15
+#define SIGSTOP	 19
 #define SIGWINCH 28
 #define SIGHALT	 37 /* RTMIN+3 */
 

@@ -193,7 +193,7 @@ struct cgroup___ids {
 };
 
 struct list_head {
-	struct list_head *next;
+	struct list_head *next, *prev;
 };
 
 struct css_set {
@@ -266,7 +266,8 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *parent; /* whom a tracer has is told to the tracer */
 	struct list_head children;
-	struct list_head sibling; /* in the parent's children */
+	struct list_head sibling;      /* in the parent's children */
+	struct completion *vfork_done; /* that the parent waits for in vfork() */
 	struct task_struct *group_leader;
 	unsigned long jobctl;
 	__u64 start_boottime; /* ns of CLOCK_BOOTTIME; 5.5 and later */

@@ -73,7 +73,7 @@ enum graced_signal_flags {
 	GRACED_SIG_SHIELDED = 1 << 3,	   /* target is SIGNAL_UNKILLABLE */
 	GRACED_SIG_DFL = 1 << 4,	   /* the target's disposition is SIG_DFL */
 	GRACED_SIG_IGN = 1 << 5,	   /* the target's disposition is SIG_IGN */
-	GRACED_SIG_BLOCKED = 1 << 6,	   /* blocked in the thread it was generated for */
+	GRACED_SIG_BLOCKED = 1 << 6,	   /* in the thread it was generated for, or all but that */
 	GRACED_SIG_GROUP_EXIT = 1 << 7,	   /* target's SIGNAL_GROUP_EXIT, after this signal acted */
 	GRACED_SIG_NS_TEARDOWN = 1 << 8,   /* current is a dying PID 1 of a pid namespace */
 	GRACED_SIG_TARGET_ZOMBIE = 1 << 9, /* target had stopped running already */
@@ -81,8 +81,8 @@ enum graced_signal_flags {
 	GRACED_SIG_FORWARDED = 1 << 11,	   /* the sender is its container's init, asked to stop */
 	GRACED_SIG_STOPPED = 1 << 12,	   /* the target is frozen, stopped or held by a tracer */
 	GRACED_SIG_CHILDREN = 1 << 13,	   /* a stop signal to an init that has a child */
-	/* A blocked stop signal to an init with a thread that does not block it, or with more
-	 * threads than were looked at. */
+	/* A blocked stop signal to an init with a thread that does not block it, or is in vfork(),
+	 * or with more threads than were looked at. */
 	GRACED_SIG_OPEN = 1 << 14,
 	GRACED_SIG_WAITED = 1 << 15,	   /* the thread it was generated for waits in sigwait() */
 	GRACED_SIG_PARENT_DEATH = 1 << 16, /* PR_SET_PDEATHSIG: current is the parent, and dies */

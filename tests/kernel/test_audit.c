@@ -57,11 +57,7 @@ static void one_thread_that_does_not_block_it_runs_the_handler(void **state)
 		{{"threads", "open", "blocked", "handler"},
 		 .in_call = PEEK_PAUSE,
 		 .says = "{" HANDLER ",'blocked':false}"},
-		{{"leader-gone"},
-		 "crowd",
-		 .in_call = SYS_futex,
-		 .says = "{" HANDLER "}",
-		 .then = AUDITED_LEAVES},
+		{{"leader-gone"}, "crowd", .says = "{" HANDLER "}", .then = AUDITED_LEAVES},
 	};
 
 	audited_play(state, roles, LEN(roles));
@@ -85,7 +81,6 @@ static void the_default_under_the_shield_is_deaf(void **state)
 		 .then = AUDITED_STAYS},
 		{{"leader-gone", "deaf"},
 		 "crowd",
-		 .in_call = SYS_futex,
 		 .says = "{" SHIELD ",'waiters':0}",
 		 .status = 1,
 		 .then = AUDITED_STAYS},
@@ -157,9 +152,15 @@ static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
 		 .says = "{'verdict':'deaf','reason':'blocked','shielded':false}",
 		 .status = 1,
 		 .then = AUDITED_KEEPS},
-		{{"threads", "blocked", "blocked", "handler"},
+		{{"threads", "blocked", "blocked", "default"},
 		 .in_call = PEEK_PAUSE,
-		 .says = "{'verdict':'deaf','reason':'blocked','disposition':'handler'}",
+		 .says = "{'verdict':'deaf','reason':'blocked','disposition':'default'}",
+		 .status = 1,
+		 .then = AUDITED_KEEPS},
+		{{"leader-gone", "deaf", "blocked"},
+		 "crowd",
+		 .host_pidns = true,
+		 .says = "{'verdict':'deaf','reason':'blocked','shielded':false}",
 		 .status = 1,
 		 .then = AUDITED_KEEPS},
 		{{"wait-other", "blocked"},
@@ -171,6 +172,25 @@ static void who_ignores_or_blocks_it_for_nobody_does_not_hear(void **state)
 		 .in_call = SYS_read,
 		 .says = "{'verdict':'deaf','reason':'blocked'}",
 		 .status = 1,
+		 .then = AUDITED_KEEPS},
+	};
+
+	audited_play(state, roles, LEN(roles));
+}
+
+#define BUSY "{'verdict':'unknown','reason':'busy','blocked':true}"
+
+static void who_looks_for_it_at_times_may_hear(void **state)
+{
+	static const struct audited_role roles[] = {
+		{{"polls", "sigtimedwait", "handler"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"polls", "sigtimedwait"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"polls", "sigpending"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"polls", "pselect", "handler"}, .says = BUSY, .then = AUDITED_ENDS},
+		{{"leader-gone", "0", "blocked"}, "crowd", .says = BUSY, .then = AUDITED_KEEPS},
+		{{"threads", "blocked", "blocked", "handler"},
+		 .in_call = PEEK_PAUSE,
+		 .says = BUSY,
 		 .then = AUDITED_KEEPS},
 	};
 
@@ -314,6 +334,8 @@ int main(void)
 		      without_the_shield_the_default_is_death),
 		CLAIM("who ignores it, or blocks it for nobody, does not hear it",
 		      who_ignores_or_blocks_it_for_nobody_does_not_hear),
+		CLAIM("who may look for it at times, or has a handler, is not said to block it for good",
+		      who_looks_for_it_at_times_may_hear),
 		CLAIM("a shell in front is reported with the app behind it",
 		      a_shell_in_front_is_reported_with_what_is_behind_it),
 		CLAIM("an init that only keeps the container there is distinguished from the one process that "

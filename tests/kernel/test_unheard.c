@@ -49,6 +49,13 @@ static const struct role roles[] = {
 	{{"threads", "blocked", "blocked", "handler"}, "stopper", "blocked", .in_call = PEEK_PAUSE},
 	{{"signalfd-other"}, "stopper", "blocked", .in_call = SYS_read},
 	{{"wait-other", "blocked"}, "stopper", "blocked", .in_call = SYS_rt_sigtimedwait},
+	/* As in posix_spawn(), whose child has yet to exec. */
+	{{"vforks", "blocked"}, "stopper", .stop = NULL},
+	{{"vforks", "handler"}, "stopper", .stop = NULL},
+	/* The first thread has ended, and did not block it. */
+	{{"leader-gone", "0", "blocked"}, "crowd", .stop = "blocked"},
+	{{"leader-gone", "deaf", "blocked"}, "crowd", .stop = "blocked", .host_pidns = true},
+	{{"leader-gone", "deaf", "blocked"}, "crowd", .stop = "no-handler", .sent = "no-handler"},
 	/* It was heard, and was not enough. */
 	{{"graceful", "0", "600000"}, .taken = true},
 	{{"takes", "sigwait"}, "stopper", .in_call = SYS_rt_sigtimedwait, .taken = true},
@@ -265,6 +272,8 @@ static void start(struct fixture *f, const struct role *role, struct box *ret)
 
 	judge_start(f, &spec, ret);
 	await_sleepers(role, ret);
+	if (!strcmp(role->argv[0], "leader-gone"))
+		assert_int_equal(peek_await_leader_gone(ret->init_pid), 0);
 	if (role->in_call)
 		assert_int_equal(peek_await_syscall(ret->init_pid, role->in_call), 0);
 }

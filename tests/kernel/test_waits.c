@@ -232,6 +232,8 @@ static const struct row rows[] = {
 	{"flock", lock_path, "lock", "{'call':'lock'}", .let_go = NULL},
 	{"fcntl", lock_path, "lock", "{'call':'lock'}", .let_go = NULL},
 	{"child", NULL, "child-alive", "{'ns_pid':1,'count':1,'call':'wait'}", .let_go = NULL},
+	{"vfork", NULL, "child-alive", "{'ns_pid':1,'count':1,'wchan':'kernel_clone'}",
+	 .let_go = NULL},
 	{"spin", NULL, "handler-runs", "{'ns_pid':1,'call':null}", .let_go = NULL},
 	{"sleep", NULL, "sleeps", "{'ns_pid':1,'call':'nanosleep','looks':2}", .let_go = NULL},
 	{"sleep", NULL, "stopped", "{'ns_pid':1}", stop_it, .let_go = NULL},

@@ -134,6 +134,26 @@ static const struct runtime_cli_scene scenes[] = {
 			    "'stop_signal':{'number':1,'name':'SIGHUP','result':'delivered'}}",
 	},
 	{
+		.claim = "SIGSTOP suspends PID 1 and does not end it, and no exec would help",
+		.name = "suspended",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "deaf",
+		.run = {"--stop-signal", "SIGSTOP", "--stop-timeout", "1"},
+		.expected = "{'outcome':'killed','reason':'suspends','deaf':false,"
+			    "'stop_signal':{'name':'SIGSTOP','result':'delivered'}}",
+	},
+	{
+		.claim = "SIGTTIN is dropped, and would only suspend it, too",
+		.name = "drops-ttin",
+		.handler = "runc",
+		.image = "stops:1",
+		.behaviour = "deaf",
+		.run = {"--stop-signal", "SIGTTIN", "--stop-timeout", "1"},
+		.expected = "{'outcome':'killed','reason':'suspends','deaf':true,"
+			    "'stop_signal':{'name':'SIGTTIN','result':'ignored'}}",
+	},
+	{
 		.claim = "an init that passes the stop signal on is heard",
 		.name = "with-init",
 		.handler = "runc",

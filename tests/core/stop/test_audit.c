@@ -91,7 +91,7 @@ static void a_handler_hears_where_a_thread_can_run_it(void **state)
 		    THREADS(0, 0, 0, 1)),
 		ROW("blocked, and a signalfd", "hears signalfd", INIT, HANDLED, BLOCKS,
 		    THREADS(0, 1, 0, 0), .signalfds = 1),
-		ROW("blocked for nobody", "deaf blocked", INIT, HANDLED, BLOCKS,
+		ROW("blocked, perhaps for a time", "unknown busy", INIT, HANDLED, BLOCKS,
 		    THREADS(0, 4, 0, 0)),
 		ROW("blocked, files not seen", "unknown no-access", INIT, HANDLED, BLOCKS,
 		    THREADS(0, 4, 0, 0), .signalfds_unread = true),
@@ -133,6 +133,8 @@ static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 		    THREADS(0, 2, 0, 0), .signalfds = 2),
 		ROW("the first has left its threads", "deaf blocked", INIT, BLOCKS,
 		    THREADS(0, 1, 0, 0)),
+		ROW("... and did not block it", "deaf no-handler", INIT, OPEN, THREADS(0, 1, 0, 0)),
+		ROW("... without a shield", "deaf blocked", OPEN, THREADS(0, 1, 0, 0)),
 	};
 
 	judge(rows, LEN(rows));
@@ -279,6 +281,12 @@ static void what_blocks_in_passing_is_not_said_to_block(void **state)
 		    THREADS(0, 1, 0, 0), .passing = 1, .signalfds = 1),
 		ROW("another runs the handler", "hears handler", INIT, HANDLED, BLOCKS,
 		    THREADS(1, 1, 0, 0), .passing = 1),
+		ROW("a handler, and in vfork", "unknown busy", INIT, HANDLED, ALONE, .spawning = 1),
+		ROW("... beside another", "hears handler", INIT, HANDLED, OPEN, THREADS(2, 0, 0, 0),
+		    .spawning = 1),
+		ROW("... where one waits for it", "hears waiter", INIT, HANDLED, OPEN,
+		    THREADS(1, 0, 1, 0), .spawning = 1),
+		ROW("no handler, and in vfork", "deaf no-handler", INIT, ALONE, .spawning = 1),
 		ROW("each sleeps", "deaf blocked", INIT, BLOCKS, THREADS(0, 2, 0, 0)),
 	};
 

@@ -39,6 +39,9 @@ static void each_kind_of_wait_has_its_words(void **state)
 		{{APP(CHILD), .count = 3}, "app[1] had 3 children left"},
 		{{APP(CHILD), .count = 1, .peer_pid = 77, .peer_comm = "node"},
 		 "app[1] had a child left, node[77 on the host]"},
+		{{APP(CHILD), .count = 1, .peer_pid = 77, .peer_comm = "app",
+		  .wchan = "kernel_clone"},
+		 "app[1] waited for its child to execute a program or end, app[77 on the host]"},
 		{{APP(READER), .file = "pipe:[7]", .peer_pid = 88, .peer_comm = "conmon"},
 		 "app[1] was blocked in a write to pipe:[7], which conmon[88 on the host] has open for reading"},
 		{{APP(READER), .file = "pipe:[7]", .peer_pid = 4201, .peer_comm = "app"},
@@ -126,6 +129,7 @@ static const char *first_remedy(enum wait_for what, const char *comm)
 	const char *text = "";
 
 	strcpy(wait.comm, comm);
+	strcpy(wait.wchan, strcmp(comm, "vforks") ? "" : "kernel_clone");
 	assert_true(story_remedy(&stop, 0, &text, &page));
 	assert_non_null(page);
 	assert_false(story_remedy(&stop, 1, &text, &page));
@@ -138,6 +142,7 @@ static void each_kind_has_one_remedy(void **state)
 		assert_true(first_remedy((enum wait_for)what, "app")[0]);
 	assert_non_null(strstr(first_remedy(WAIT_FOR_CLIENTS, "postgres"), "STOPSIGNAL SIGINT"));
 	assert_null(strstr(first_remedy(WAIT_FOR_CLIENTS, "app"), "STOPSIGNAL"));
+	assert_non_null(strstr(first_remedy(WAIT_FOR_CHILD, "vforks"), "executes its program"));
 }
 
 /* supervisord waits for a program that ignores the signal, and asks no other one meanwhile. */

@@ -111,14 +111,21 @@ static void *serve(void *unused)
 	return unused;
 }
 
-/* leader-gone [CODE|deaf]: the leader thread ends alone, another serves until SIGTERM (deaf: which
- * has no handler) or go 1 */
+/* leader-gone [CODE|deaf [blocked]]: the leader thread ends alone, another serves until SIGTERM
+ * (deaf: which has no handler; blocked: which it alone blocks) or go 1 */
 static int leader_gone(char **args)
 {
+	sigset_t set;
+
 	exit_code = (int)number_or(args, 0, 0);
 	if (!args[0] || strcmp(args[0], "deaf") != 0)
 		signal(SIGTERM, leave_on_signal);
+	sigemptyset(&set);
+	if (args[0] && args[1])
+		sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	start_threads(1, serve);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	page_ready(page);
 	leave_thread(5);
 	return 1;

@@ -181,10 +181,36 @@ static void spins(char **args)
 		sched_yield();
 }
 
-/* vforks: SIGTERM blocked, and waits for a child to exec that does not */
+/* polls sigtimedwait|sigpending|pselect [handler]: SIGTERM blocked, and looks for it each second */
+static void polls(char **args)
+{
+	sigset_t set = set_of(SIGTERM), none;
+
+	sigemptyset(&none);
+	mask(SIG_BLOCK, SIGTERM);
+	if (args[1])
+		signal(SIGTERM, heard);
+	page_ready(page);
+	for (;;) {
+		nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+		if (!strcmp(args[0], "pselect"))
+			pselect(0, NULL, NULL, NULL, &(struct timespec){}, &none);
+		else if (!strcmp(args[0], "sigpending"))
+			sigpending(&none);
+		else if (sigtimedwait(&set, NULL, &(struct timespec){}) == SIGTERM)
+			heard(SIGTERM);
+		if (!strcmp(args[0], "sigpending") && sigismember(&none, SIGTERM))
+			heard(SIGTERM);
+	}
+}
+
+/* vforks blocked|handler: SIGTERM blocked or handled, and waits for a child to exec that does not */
 static void vforks(char **args)
 {
-	mask(SIG_BLOCK, SIGTERM);
+	if (!strcmp(args[0], "handler"))
+		signal(SIGTERM, heard);
+	else
+		mask(SIG_BLOCK, SIGTERM);
 	if (!vfork()) {
 		page_ready(page);
 		pause_forever();
@@ -611,7 +637,8 @@ static const struct {
 	{"named", named, 0},
 	{"stage", stage, 1},
 	{"spins", spins, 0},
-	{"vforks", vforks, 0},
+	{"vforks", vforks, 1},
+	{"polls", polls, 1},
 	{"python", python, 0},
 	{"dumps", dumps, 0},
 	{"threads", threads, 3},

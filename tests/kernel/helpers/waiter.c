@@ -100,6 +100,12 @@ static void lock_fcntl(void)
 	doze();
 }
 
+static void await_exec(void)
+{
+	if (!vfork())
+		doze();
+}
+
 static void await_child(void)
 {
 	pid_t pid = fork();
@@ -171,8 +177,9 @@ static const struct {
 	{"sleep", doze},	{"spin", spin},
 	{"pipe", pipe_own},	{"thread", pipe_of_a_thread},
 	{"flock", lock_flock},	{"fcntl", lock_fcntl},
-	{"child", await_child}, {"fork", fail_to_fork},
-	{"tcp", serve_tcp},	{"unix", serve_unix},
+	{"child", await_child}, {"vfork", await_exec},
+	{"fork", fail_to_fork}, {"tcp", serve_tcp},
+	{"unix", serve_unix},
 };
 
 int main(int argc, char **argv)

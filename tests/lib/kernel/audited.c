@@ -223,6 +223,8 @@ void audited_start(struct fixture *f, const struct audited_role *role, struct bo
 		      role->host_pidns ? "without a shield" : "");
 	judge_start(f, &spec, ret);
 	assert_true(ret->proc.ready);
+	if (!strcmp(role->argv[0], "leader-gone"))
+		assert_int_equal(peek_await_leader_gone(ret->init_pid), 0);
 	if (role->in_call)
 		assert_int_equal(peek_await_syscall(ret->init_pid, role->in_call), 0);
 	if (role->sleeps)

@@ -155,33 +155,54 @@ static void a_call_tells_what_is_waited_for(void **state)
 	}
 }
 
-static void who_makes_a_child_or_runs_is_not_settled(void **state)
+static void who_makes_a_child_runs_or_sleeps_for_a_time_is_not_settled(void **state)
 {
-	static const char args[] = " 0x0 0x0 0x0 0x0 0x0 0x0 0x7ff 0x7ff";
 	static const struct {
-		long number; /* -2: it runs */
+		const char *call;
+		long number;
+		const char *args; /* NULL: that is the whole line */
 		bool settled;
 	} rows[] = {
-		{SYS_ppoll, true},  {SYS_wait4, true},		 {SYS_rt_sigtimedwait, true},
-		{SYS_clone, false}, {SYS_clone3, false},	 {120, false},
-		{190, false},	    {SYS_rt_sigprocmask, false}, {-1, false},
-		{-2, false},
+		{"running", 0, NULL, false},
+		{"-1 0x7ff 0x7ff", 0, NULL, false},
+		{"read", SYS_read, "0x0 0x0 0x0 0x0 0x0", true},
+		{"wait4", SYS_wait4, "0x0 0x0 0x0 0x0 0x0", true},
+		{"sigwaitinfo", SYS_rt_sigtimedwait, "0x0 0x0 0x8 0x0 0x0", true},
+		{"sigtimedwait", SYS_rt_sigtimedwait, "0x0 0x7ff 0x8 0x0 0x0", false},
+		{"ppoll", SYS_ppoll, "0x1 0x0 0x0 0x0 0x0", true},
+		{"ppoll for a time", SYS_ppoll, "0x1 0x7ff 0x0 0x0 0x0", false},
+		{"pselect", SYS_pselect6, "0x1 0x1 0x1 0x0 0x0", true},
+		{"pselect for a time", SYS_pselect6, "0x1 0x1 0x1 0x7ff 0x0", false},
+		{"epoll_pwait", SYS_epoll_pwait, "0x7ff 0x1 0xffffffff 0x0 0x0", true},
+		{"epoll_pwait for a time", SYS_epoll_pwait, "0x7ff 0x1 0x3e8 0x0 0x0", false},
+		{"futex", SYS_futex, "0x80 0x0 0x0 0x0 0x0", true},
+		{"futex for a time", SYS_futex, "0x80 0x0 0x7ff 0x0 0x0", false},
+		{"nanosleep", SYS_nanosleep, "0x0 0x0 0x0 0x0 0x0", false},
+		{"clock_nanosleep", SYS_clock_nanosleep, "0x0 0x7ff 0x0 0x0 0x0", false},
+		{"clone", SYS_clone, "0x0 0x0 0x0 0x0 0x0", false},
+		{"clone3", SYS_clone3, "0x0 0x0 0x0 0x0 0x0", false},
+		{"clone of 32 bits", 120, "0x0 0x0 0x0 0x0 0x0", false},
+		{"vfork of 32 bits", 190, "0x0 0x0 0x0 0x0 0x0", false},
+		{"sigprocmask", SYS_rt_sigprocmask, "0x0 0x0 0x0 0x0 0x0", false},
 #ifdef SYS_vfork
-		{SYS_vfork, false},
+		{"vfork", SYS_vfork, "0x0 0x0 0x0 0x0 0x0", false},
+		{"poll", SYS_poll, "0x1 0xffffffff 0x0 0x0 0x0", true},
+		{"poll for a time", SYS_poll, "0x1 0x3e8 0x0 0x0 0x0", false},
+		{"epoll_wait", SYS_epoll_wait, "0x7ff 0x1 0xffffffffffffffff 0x0 0x0", true},
 #endif
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct procsig_call call;
-		char text[128] = "running\n";
+		char text[128];
 
-		if (rows[i].number == -1)
-			snprintf(text, sizeof(text), "-1 0x7ff 0x7ff\n");
-		else if (rows[i].number >= 0)
-			snprintf(text, sizeof(text), "%ld%s\n", rows[i].number, args);
+		snprintf(text, sizeof(text), "%ld 0x3 %s 0x7ff 0x7ff\n", rows[i].number,
+			 rows[i].args ? rows[i].args : "");
+		if (!rows[i].args)
+			snprintf(text, sizeof(text), "%s\n", rows[i].call);
 		assert_int_equal(procsig_parse_call(text, strlen(text), &call), 0);
 		if (procsig_is_settled(&call) != rows[i].settled)
-			fail_msg("call %ld", rows[i].number);
+			fail_msg("%s", rows[i].call);
 	}
 }
 
@@ -332,8 +353,8 @@ int main(void)
 		CLAIM("no prefix of a status is one", no_prefix_of_a_status_is_one),
 		CLAIM("a signalfd tells its mask", a_signalfd_tells_its_mask),
 		CLAIM("a call tells what is waited for", a_call_tells_what_is_waited_for),
-		CLAIM("a thread that makes a child, or runs, is not settled",
-		      who_makes_a_child_or_runs_is_not_settled),
+		CLAIM("a thread that makes a child, runs or sleeps for a time is not settled",
+		      who_makes_a_child_runs_or_sleeps_for_a_time_is_not_settled),
 		CLAIM("a wait channel tells a wait for signals", a_wait_channel_tells_a_wait),
 		CLAIM("of TCP the ports, the state and the inode are read", test_tcp),
 		CLAIM("of UNIX sockets those are accepted that have a path and a peer", test_unix),

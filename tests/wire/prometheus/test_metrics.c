@@ -216,7 +216,7 @@ static void test_says(void **state)
 		"graced_series_absorbed_total{metric=\"graced_container_stops_total\"} 0",
 		"graced_series_aged_total 0",
 		"graced_series_limit 10000",
-		"graced_series_used_ratio 0.003743",
+		"graced_series_used_ratio 0.003744",
 	};
 	_series_ struct series *series = serieslib_new(0, METRICS_OWN_LINES);
 	struct record stop = serieslib_stop("shop", "cart");

@@ -88,8 +88,10 @@ static const struct topic topics[ADVICE_TOPICS] = {
 		{"@ is still a stage of the container's runtime, and the program has not begun",
 		 "Look again when it has started; --watch does.", "look again when it has started"},
 	[AUDIT_BUSY] =
-		{"every thread of @ blocks $ or is about to wake, one of them perhaps only for a moment",
-		 "Look again when it is idle; --watch does.", "look again when it is idle"},
+		{"every thread of @ blocks $ or is about to wake, one of them perhaps only for a time",
+		 "Look again when it is idle; --watch does. A program that takes it at times (ppoll, "
+		 "sigtimedwait) hears it then; one that never does is to unblock it.",
+		 "look again, or unblock it"},
 	[AUDIT_TERMINAL] =
 		{"@ is a shell without a script, and ignores $: it is a terminal session",
 		 "Nothing, if a person works in it: they end it by exit. If it was to run an app, name "
@@ -358,6 +360,7 @@ unsigned int advice_of_unheard(enum unheard reason)
 		[UNHEARD_BLOCKED] = AUDIT_BLOCKED,
 		[UNHEARD_STOPPED] = WARNING(AUDIT_STOPPED),
 		[UNHEARD_DEFAULT_IGNORE] = AUDIT_DEFAULT_IGNORE,
+		[UNHEARD_SUSPENDS] = AUDIT_SUSPENDS,
 		[UNHEARD_SHELL] = AUDIT_SHELL,
 		[UNHEARD_TRAP] = WARNING(AUDIT_SHELL_WAITS),
 		[UNHEARD_CHILD_IGNORED] = WARNING(AUDIT_CHILD_IGNORES),

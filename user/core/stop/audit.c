@@ -111,17 +111,22 @@ static struct audit judge_all_blocked(const struct audit_facts *f)
 		return verdict(AUDIT_HEARS, AUDIT_SIGNALFD);
 	if (f->signalfds_unread || f->calls_unread)
 		return verdict(AUDIT_UNKNOWN, AUDIT_ACCESS);
-	/* A shell, and posix_spawn(3), block everything for a moment. */
-	return f->passing ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : verdict(AUDIT_DEAF, AUDIT_BLOCKED);
+	/* A shell, and posix_spawn(3), block everything for a moment. Who has a handler opens the
+	 * mask at times, as an event loop does in ppoll(2). */
+	return f->passing || f->disposition == AUDIT_SIG_HANDLED
+		       ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY)
+		       : verdict(AUDIT_DEAF, AUDIT_BLOCKED);
 }
 
 static struct audit judge_handled(const struct audit_facts *f)
 {
 	/* Those not sure run the handler, or take it by their wait: it is heard either way. */
-	if (f->threads[AUDIT_OPEN] || f->threads[AUDIT_UNSURE])
+	if (f->threads[AUDIT_OPEN] > f->spawning || f->threads[AUDIT_UNSURE])
 		return verdict(AUDIT_HEARS, AUDIT_HANDLER);
 	if (f->threads[AUDIT_WAITS])
 		return verdict(AUDIT_HEARS, AUDIT_WAITER);
+	if (f->spawning)
+		return verdict(AUDIT_UNKNOWN, AUDIT_BUSY);
 	return f->threads_unread ? verdict(AUDIT_UNKNOWN, AUDIT_ACCESS) : judge_all_blocked(f);
 }
 
@@ -153,6 +158,9 @@ static struct audit judge_unhandled(const struct audit_facts *f)
 {
 	switch (f->leader) {
 	case AUDIT_OPEN:
+		/* It has left its threads, and those block it (complete_signal()). */
+		if (!is_dropped(f) && !f->threads[AUDIT_OPEN])
+			return judge_queued(f);
 		return f->waking ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : taken_by_default(f);
 	case AUDIT_WAITS:
 		/* A leader that can take a signal is preferred. */

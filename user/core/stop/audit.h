@@ -72,8 +72,10 @@ struct audit_facts {
 	struct audit_runs before, runs;	      /* of the last look, and of this one */
 	uint32_t threads[AUDIT_THREAD_COUNT]; /* how many live ones, the leader with them */
 	bool threads_unread;		      /* there are more, of which nothing is known */
-	uint32_t passing;  /* of those that block it: not asleep, or only until a child has begun */
-	bool calls_unread; /* ... or what one of them does could not be seen */
+	uint32_t spawning;     /* of those that do not: until a child has begun, as in vfork(2) */
+	uint32_t passing;      /* of those that block it: not asleep, or for a time
+				  (procsig_is_settled()) */
+	bool calls_unread;     /* ... or what one of them does could not be seen */
 	bool signalfds_unread; /* whether there are signalfds could not be seen */
 	uint32_t signalfds;    /* with the signal in their mask */
 	bool stopped, frozen, pending, guessed;

@@ -95,11 +95,13 @@ enum unheard stop_unheard(const struct stop *stop)
 	const uint32_t holes = 1u << GAP_EVENTS_LOST | 1u << GAP_SUPPRESSED | 1u << GAP_SHED |
 			       1u << GAP_DAEMON_DOWN | 1u << GAP_INIT_UNSEEN;
 	const struct stop_signal *request = stop->request;
+	enum unheard by_signal;
 
 	if (!request->seen)
 		return UNHEARD_NONE;
-	if (stop_signal_unheard(request))
-		return stop_signal_reason(stop, request);
+	by_signal = stop_signal_reason(stop, request);
+	if (stop_signal_unheard(request) || by_signal == UNHEARD_SUSPENDS)
+		return by_signal;
 	/* The rest follows from signals that were not seen, too. */
 	if (stop_gaps(stop) & holes)
 		return UNHEARD_NONE;

@@ -32,6 +32,13 @@ static bool default_is_nothing(uint32_t sig)
 	return sig == SIGCHLD || sig == SIGCONT || sig == SIGURG || sig == SIGWINCH;
 }
 
+/* sig_kernel_stop(); the first cannot be handled. */
+static bool only_suspends(uint32_t sig, uint32_t flags)
+{
+	return sig == SIGSTOP || ((sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU) &&
+				  flags & GRACED_SIG_DFL && !(flags & GRACED_SIG_BLOCKED));
+}
+
 static enum unheard dropped(uint32_t sig, uint32_t flags, bool shell)
 {
 	if (flags & GRACED_SIG_IGN)
@@ -51,6 +58,8 @@ enum unheard unheard_by(uint32_t sig, int32_t result, uint32_t flags, bool shell
 	if (sig == SIGKILL || result == RESULT_OVERFLOW ||
 	    flags & (GRACED_SIG_GROUP_EXIT | GRACED_SIG_TARGET_ZOMBIE))
 		return UNHEARD_NONE;
+	if (only_suspends(sig, flags))
+		return UNHEARD_SUSPENDS;
 	if (result == RESULT_IGNORED)
 		return dropped(sig, flags, shell);
 	return flags & GRACED_SIG_STOPPED ? UNHEARD_STOPPED : UNHEARD_NONE;
@@ -66,6 +75,8 @@ static const struct {
 	[UNHEARD_STOPPED] = {"was frozen or stopped when $ came", "it was frozen or stopped"},
 	[UNHEARD_DEFAULT_IGNORE] = {"has no handler for $, whose default is to do nothing",
 				    "the default is to do nothing"},
+	[UNHEARD_SUSPENDS] = {"does not end by $, which only suspends processes",
+			      "it only suspends processes"},
 	[UNHEARD_SHELL] = {"is a shell that never heard $ and passes nothing on",
 			   "a shell without a handler"},
 	[UNHEARD_TRAP] = {"is a shell whose trap for $ waits for its child",

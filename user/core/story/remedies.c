@@ -78,6 +78,13 @@ static bool waits_for_deaf(const struct record_stop *stop)
 	return false;
 }
 
+static bool waits_for_exec(const struct record_stop *stop)
+{
+	return stop->outcome == OUTCOME_KILLED && !stop->reason && story_waited(stop) &&
+	       stop->waited_for->what == WAIT_FOR_CHILD && wait_is_vfork(stop->waited_for) &&
+	       !waits_for_deaf(stop);
+}
+
 #define WITH_CONTAINER \
 	(BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(PARENT_DEATH) | BY(RUNTIME))
 
@@ -86,7 +93,7 @@ static bool waits_for_deaf(const struct record_stop *stop)
 static bool is_cut_unasked(const struct record_stop *stop)
 {
 	return has_cut(stop, false, WITH_CONTAINER) && !stop->reason && !waits_for_postgres(stop) &&
-	       !waits_for_deaf(stop) &&
+	       !waits_for_deaf(stop) && !waits_for_exec(stop) &&
 	       (waits_for(stop) == WAIT_FOR_NOTHING || waits_for(stop) == WAIT_FOR_CHILD ||
 		waits_for(stop) == WAIT_FOR_TIME);
 }
@@ -163,7 +170,7 @@ static bool waits_for_clients(const struct record_stop *stop)
 static bool waits_for_child(const struct record_stop *stop)
 {
 	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop) &&
-	       !waits_for_deaf(stop) && !is_trap_that_returns(stop);
+	       !waits_for_deaf(stop) && !is_trap_that_returns(stop) && !waits_for_exec(stop);
 }
 
 static bool waits_for_reader(const struct record_stop *stop)
@@ -333,6 +340,10 @@ static const struct remedy remedies[] = {
 	 "Close idle connections when the stop begins, and those in use after a time that is within "
 	 "the grace period.",
 	 SLOW_PAGE},
+	{ANY, waits_for_exec,
+	 "See what that child does before it executes its program (open() of a FIFO waits for the "
+	 "other end): until then its parent takes no signal.",
+	 SLOW_PAGE},
 	{ANY, waits_for_child,
 	 "See why that child does not end: has it been asked, and does it act on it?", SLOW_PAGE},
 	{ANY, waits_for_reader,
@@ -364,8 +375,8 @@ static const struct remedy remedies[] = {
 	 "by a manager (docker stop, kubectl delete).",
 	 NULL},
 	{OF(NO_GRACE), NULL,
-	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f and a "
-	 "grace period of 0 do not.",
+	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f, a grace "
+	 "period of 0 and STOPSIGNAL SIGKILL do not.",
 	 NULL},
 	{OF(RUNTIME_LOST), NULL,
 	 "See why its shim ended: the log of the runtime, and the kernel's of OOM kills.", NULL},

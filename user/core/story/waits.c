@@ -104,7 +104,9 @@ static void add_clients(struct buf *out, const struct record_stop *stop, const s
 static void add_child(struct buf *out, const struct record_stop *stop, const struct wait *w)
 {
 	if (w->peer_pid) {
-		buf_adds(out, " had a child left, ");
+		buf_adds(out, wait_is_vfork(w)
+				      ? " waited for its child to execute a program or end, "
+				      : " had a child left, ");
 		add_peer(out, stop, w);
 	} else {
 		buf_printf(out, " had %" PRIu64 " children left", w->count);

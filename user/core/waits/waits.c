@@ -104,6 +104,16 @@ static bool is_frozen(const struct obs_look *t)
 }
 
 /* What a thread does by itself; the rest is the process's. */
+static bool is_vfork(const char *wchan)
+{
+	return strcmp(wchan, "kernel_clone") == 0;
+}
+
+bool wait_is_vfork(const struct wait *w)
+{
+	return is_vfork(w->wchan);
+}
+
 static enum wait_for thread_waits(const struct obs_look *t)
 {
 	if (is_frozen(t))
@@ -114,8 +124,7 @@ static enum wait_for thread_waits(const struct obs_look *t)
 	case 'T':
 		return WAIT_FOR_CONT;
 	case 'D':
-		/* vfork(): until its child has exec'd or ended. */
-		if (strcmp(t->wchan, "kernel_clone") == 0)
+		if (is_vfork(t->wchan))
 			return WAIT_FOR_TIME;
 		return names_io(t->wchan) ? WAIT_FOR_IO : WAIT_FOR_KERNEL;
 	case 'S':

@@ -36,6 +36,9 @@ struct wait {
 	uint64_t time_ns; /* throttled or stalled since the first look, CPU time since then */
 };
 
+/* In vfork(2), or posix_spawn(3): a thread waits until its child has exec'd or ended. */
+bool wait_is_vfork(const struct wait *w);
+
 /* What is known of a stop before its end, for what a look is worth. */
 struct waits_stop {
 	uint32_t init_pid;

@@ -82,7 +82,8 @@ static enum audit_call call_by_wchan(int task, const char *tid)
 	return n < 0 ? AUDIT_CALL_UNREAD : calls[procsig_parse_wchan(text, (size_t)n)];
 }
 
-static enum audit_call call_of(int task, const char *tid, uint64_t *ret_awaited, bool *ret_runs)
+static enum audit_call call_of(int task, const char *tid, struct audit_facts *f,
+			       uint64_t *ret_awaited, bool *ret_runs)
 {
 	struct procsig_call call;
 	uint64_t set;
@@ -92,6 +93,7 @@ static enum audit_call call_of(int task, const char *tid, uint64_t *ret_awaited,
 	if (!read_call(task, path, &call))
 		return call_by_wchan(task, tid);
 	*ret_runs = !call.sleeps;
+	f->spawning += procsig_makes_child(&call);
 	if (!procsig_awaits_signal(&call, &set))
 		return AUDIT_CALL_OTHER;
 	return read_set(task, tid, set, ret_awaited) ? AUDIT_CALL_WAIT : AUDIT_CALL_WAIT_ON;
@@ -122,13 +124,13 @@ static bool has_left(const struct procsig_status *s)
 
 /* *ret_runs: it does not block it and is not asleep. */
 static enum audit_thread judge_thread(int task, const char *tid, const struct procsig_status *s,
-				      const struct audit_facts *f, bool *ret_runs)
+				      struct audit_facts *f, bool *ret_runs)
 {
 	enum audit_call call = AUDIT_CALL_OTHER;
 	uint64_t awaited = 0;
 
 	if (!has(s->blocked, f->signal) && !has_left(s))
-		call = call_of(task, tid, &awaited, ret_runs);
+		call = call_of(task, tid, f, &awaited, ret_runs);
 	return audit_thread_of(f->signal, s->blocked, call, awaited);
 }
 
@@ -304,14 +306,14 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 	memset(f->threads, 0, sizeof(f->threads));
 	f->before = f->runs;
 	f->runs = (struct audit_runs){};
-	f->signalfds = f->passing = f->awake = f->waking_others = 0;
+	f->signalfds = f->passing = f->spawning = f->awake = f->waking_others = 0;
 	f->threads_unread = f->calls_unread = f->signalfds_unread = false;
 	f->pending = f->stopped = false;
 	r = read_threads(pid, most, f);
 	if (r < 0)
 		return r;
-	/* It is queued for one only while the leader blocks it. */
-	if (f->leader == AUDIT_BLOCKS)
+	/* It is queued for one only while the leader blocks it, or has left those that do. */
+	if (f->leader == AUDIT_BLOCKS || !f->threads[AUDIT_OPEN])
 		read_signalfds(pid, most, f);
 	return 0;
 }

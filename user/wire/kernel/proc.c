@@ -188,54 +188,64 @@ static bool is_lock(uint64_t command)
 	return command == F_SETLKW || command == F_OFD_SETLKW;
 }
 
+#define ALWAYS 7
+
+static const struct kind {
+	int64_t number;
+	enum look_call kind;
+	int limit; /* the number of the argument that has its address; negative: in ms, -1 for none */
+} kinds[] = {
+	{SYS_read, LOOK_CALL_READ, 0},
+	{SYS_readv, LOOK_CALL_READ, 0},
+	{SYS_pread64, LOOK_CALL_READ, 0},
+	{SYS_recvfrom, LOOK_CALL_READ, 0},
+	{SYS_recvmsg, LOOK_CALL_READ, 0},
+	{SYS_write, LOOK_CALL_WRITE, 0},
+	{SYS_writev, LOOK_CALL_WRITE, 0},
+	{SYS_pwrite64, LOOK_CALL_WRITE, 0},
+	{SYS_sendto, LOOK_CALL_WRITE, 0},
+	{SYS_sendmsg, LOOK_CALL_WRITE, 0},
+	{SYS_sendfile, LOOK_CALL_WRITE, 0},
+	{SYS_splice, LOOK_CALL_READ, 0},
+	{SYS_fsync, LOOK_CALL_SYNC, 0},
+	{SYS_fdatasync, LOOK_CALL_SYNC, 0},
+	{SYS_flock, LOOK_CALL_LOCK, 0},
+	{SYS_wait4, LOOK_CALL_CHILD, 0},
+	{SYS_waitid, LOOK_CALL_CHILD, 0},
+	{SYS_rt_sigtimedwait, LOOK_CALL_SIGNAL, 3},
+	{SYS_ppoll, LOOK_CALL_POLL, 3},
+	{SYS_pselect6, LOOK_CALL_POLL, 5},
+	{SYS_epoll_pwait, LOOK_CALL_POLL, -4},
+#ifdef SYS_poll
+	{SYS_poll, LOOK_CALL_POLL, -3},
+	{SYS_select, LOOK_CALL_POLL, 5},
+	{SYS_epoll_wait, LOOK_CALL_POLL, -4},
+#endif
+	{SYS_futex, LOOK_CALL_FUTEX, 4},
+	{SYS_nanosleep, LOOK_CALL_SLEEP, ALWAYS},
+	{SYS_clock_nanosleep, LOOK_CALL_SLEEP, ALWAYS},
+	{SYS_connect, LOOK_CALL_CONNECT, 0},
+	{SYS_accept, LOOK_CALL_ACCEPT, 0},
+	{SYS_accept4, LOOK_CALL_ACCEPT, 0},
+};
+
+static const struct kind *kind_of(int64_t number)
+{
+	static const struct kind other = {-1, LOOK_CALL_OTHER, 0};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].number == number)
+			return kinds + i;
+	return &other;
+}
+
 enum look_call procsig_call_kind(const struct procsig_call *call)
 {
-	static const struct {
-		int64_t number;
-		enum look_call kind;
-	} kinds[] = {
-		{SYS_read, LOOK_CALL_READ},
-		{SYS_readv, LOOK_CALL_READ},
-		{SYS_pread64, LOOK_CALL_READ},
-		{SYS_recvfrom, LOOK_CALL_READ},
-		{SYS_recvmsg, LOOK_CALL_READ},
-		{SYS_write, LOOK_CALL_WRITE},
-		{SYS_writev, LOOK_CALL_WRITE},
-		{SYS_pwrite64, LOOK_CALL_WRITE},
-		{SYS_sendto, LOOK_CALL_WRITE},
-		{SYS_sendmsg, LOOK_CALL_WRITE},
-		{SYS_sendfile, LOOK_CALL_WRITE},
-		{SYS_splice, LOOK_CALL_READ},
-		{SYS_fsync, LOOK_CALL_SYNC},
-		{SYS_fdatasync, LOOK_CALL_SYNC},
-		{SYS_flock, LOOK_CALL_LOCK},
-		{SYS_wait4, LOOK_CALL_CHILD},
-		{SYS_waitid, LOOK_CALL_CHILD},
-		{SYS_rt_sigtimedwait, LOOK_CALL_SIGNAL},
-		{SYS_ppoll, LOOK_CALL_POLL},
-		{SYS_pselect6, LOOK_CALL_POLL},
-		{SYS_epoll_pwait, LOOK_CALL_POLL},
-#ifdef SYS_poll
-		{SYS_poll, LOOK_CALL_POLL},
-		{SYS_select, LOOK_CALL_POLL},
-		{SYS_epoll_wait, LOOK_CALL_POLL},
-#endif
-		{SYS_futex, LOOK_CALL_FUTEX},
-		{SYS_nanosleep, LOOK_CALL_SLEEP},
-		{SYS_clock_nanosleep, LOOK_CALL_SLEEP},
-		{SYS_connect, LOOK_CALL_CONNECT},
-		{SYS_accept, LOOK_CALL_ACCEPT},
-		{SYS_accept4, LOOK_CALL_ACCEPT},
-	};
-
 	if (!call->sleeps)
 		return LOOK_CALL_NONE;
 	if (call->number == SYS_fcntl && is_lock(call->args[1]))
 		return LOOK_CALL_LOCK;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (kinds[i].number == call->number)
-			return kinds[i].kind;
-	return LOOK_CALL_OTHER;
+	return kind_of(call->number)->kind;
 }
 
 bool procsig_awaits_child(const struct procsig_call *call)
@@ -243,19 +253,56 @@ bool procsig_awaits_child(const struct procsig_call *call)
 	return call->sleeps && (call->number == SYS_wait4 || call->number == SYS_waitid);
 }
 
-bool procsig_is_settled(const struct procsig_call *call)
+/* It ends by itself. */
+static bool has_limit(const struct procsig_call *call)
 {
-	static const int64_t passing[] = {
-		SYS_rt_sigprocmask, SYS_clone, SYS_clone3, COMPAT_CLONE, COMPAT_VFORK,
+	int limit = kind_of(call->number)->limit;
+
+	if (limit < 0)
+		return (int)call->args[-limit - 1] >= 0;
+	return limit == ALWAYS || (limit && call->args[limit - 1]);
+}
+
+static bool is_one_of(int64_t number, const int64_t *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == number)
+			return true;
+	return false;
+}
+
+bool procsig_makes_child(const struct procsig_call *call)
+{
+	static const int64_t list[] = {
+		SYS_clone, SYS_clone3, COMPAT_CLONE, COMPAT_VFORK,
 #ifdef SYS_vfork
-		SYS_vfork,	    SYS_fork,
+		SYS_vfork, SYS_fork,
 #endif
 	};
 
-	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
-		if (call->number == passing[i])
-			return false;
-	return call->sleeps;
+	return call->sleeps && is_one_of(call->number, list, sizeof(list) / sizeof(*list));
+}
+
+bool procsig_is_settled(const struct procsig_call *call)
+{
+	/* The numbers may be waits for a time in 32-bit processes, on x86 as on arm, and
+	 * epoll_pwait2. */
+	static const int64_t passing[] = {
+		SYS_rt_sigprocmask,
+		SYS_restart_syscall,
+		142,
+		162,
+		168,
+		240,
+		407,
+		413,
+		414,
+		422,
+		441,
+	};
+
+	return call->sleeps && !procsig_makes_child(call) && !has_limit(call) &&
+	       !is_one_of(call->number, passing, sizeof(passing) / sizeof(*passing));
 }
 
 enum procsig_wchan procsig_parse_wchan(const char *text, size_t len)

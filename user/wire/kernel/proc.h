@@ -51,10 +51,14 @@ enum look_call procsig_call_kind(const struct procsig_call *call);
 /* wait4 or waitid. */
 bool procsig_awaits_child(const struct procsig_call *call);
 
+/* It sleeps until a child that it makes has begun: of vfork(2), until that execs. */
+bool procsig_makes_child(const struct procsig_call *call);
+
 /*
- * Whether the mask of a thread in this call is one that it goes on with: not of one that runs, that
- * makes a child (vfork(2) sleeps until the child execs, and is called with everything blocked), or
- * that is held by the freezer on its way out of the call that sets the mask.
+ * Whether a thread in this call keeps its mask, and takes no blocked signal, until something else
+ * happens: not one that runs, that sleeps for a time (it may look for the signal then), that makes
+ * a child (vfork(2) sleeps until the child execs, and is called with everything blocked), or that
+ * is held by the freezer on its way out of the call that sets the mask.
  */
 bool procsig_is_settled(const struct procsig_call *call);
 
