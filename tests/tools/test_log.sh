@@ -89,6 +89,8 @@ done <<-END
 	--file $tmp/none|1|cannot read
 	--file $tmp/records --boot -1|2|does not go with
 	--file $tmp/records --since soon|2|'soon'
+	--file $tmp/records --since 2026-02-30|2|'2026-02-30'
+	--file $tmp/records --since 1h --until 2h|2|later than --until
 	--boot yesterday|2|'yesterday'
 	--count 0|2|'0'
 	--count 1000001|2|'1000001'

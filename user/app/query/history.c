@@ -284,6 +284,10 @@ int history_take_options(struct history *h)
 		return say_usage(o->command, "--since wants a time, not '%s'", o->since);
 	if (o->until && !when_parse(o->until, &h->until_ns))
 		return say_usage(o->command, "--until wants a time, not '%s'", o->until);
+	if (o->since && o->until && h->since_ns > h->until_ns)
+		return say_usage(o->command, "--since is later than --until");
+	if (o->since && h->since_ns > (int64_t)clock_wall_ns())
+		say("--since %s is yet to come", o->since);
 	if (o->boot && !when_parse_boot(o->boot, &(long){0}) && !when_is_boot_id(o->boot))
 		return say_usage(o->command, "--boot wants a number or the id of a boot, not '%s'",
 				 o->boot);
@@ -302,13 +306,16 @@ static bool parse_local(const char *text, int64_t now_ns, int64_t *ret)
 		struct tm tm;
 		const char *end;
 		time_t at;
+		int day;
 
 		localtime_r(&now, &tm);
 		tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
 		tm.tm_isdst = -1;
 		end = strptime(text, forms[i], &tm);
+		day = tm.tm_mday;
 		at = end && !*end ? mktime(&tm) : -1;
-		if (at < 0 || at > INT64_MAX / NS_PER_S)
+		/* February 30 would be March 2. */
+		if (at < 0 || at > INT64_MAX / NS_PER_S || tm.tm_mday != day)
 			continue;
 		*ret = (int64_t)at * NS_PER_S;
 		return true;
