@@ -66,8 +66,8 @@ struct found {
 
 struct hits {
 	struct found *list;
-	size_t n, room; /* the oldest, or the one of least weight, gives way */
-	size_t matched;
+	size_t n, room;		  /* the oldest, or the one of least weight, gives way */
+	size_t matched, bad;	  /* of them those that did not go well */
 	struct subject *subjects; /* of those of a name */
 	size_t n_subjects;
 };
@@ -216,6 +216,7 @@ static void take_record(void *userdata, const struct record *record, const char 
 	h = !s->why.name || why_is_exact(&s->why, record) ? &s->exact : &s->others;
 	h->matched++;
 	found.badness = record_badness(&record->stop);
+	h->bad += found.badness > 0;
 	strcpy(found.id, record->stop.id);
 	found.weight = s->why.name ? 1 : found.badness;
 	if (s->why.name)
@@ -365,6 +366,8 @@ static int print_list(const struct search *s)
 	for (size_t i = 0; r >= 0 && i < h->n; i++)
 		r = json ? print_story(s, h->list + i)
 			 : print_line(s, h->list + i, chosen ? i + 1 : 0);
+	if (r >= 0 && h->bad > h->n && !json)
+		printf("\n%zu more did not go well; graced log shows all.\n", h->bad - h->n);
 	if (r >= 0 && h->n && chosen)
 		r = choose(s);
 	else if (r >= 0 && h->n && !json)
