@@ -363,11 +363,14 @@ try "$graced" replay "$tmp"
 refused 1 'directory' || bad=1
 claim "a file that cannot be read is reported, exit 1" $bad
 
-rc=0
+bad=0 rc=0
 timeout 120 "$graced" replay -o json "$rec" >/dev/full 2>"$err" || rc=$?
 : >"$out"
-refused 1 'standard output'
-claim "a full disk is reported in one line, exit 1" $?
+refused 1 'standard output' || bad=1
+rc=0
+timeout 120 "$graced" version >&- 2>"$err" || rc=$?
+refused 1 'standard output' || bad=1
+claim "a full disk, and a standard output that is closed, are reported in one line, exit 1" $bad
 
 body=$(sed -n '6,8p' "$rec")
 { head -n 5 "$rec" && for ((i = 0; i < 3000; i++)); do echo "$body"; done && tail -n 1 "$rec"; } >"$tmp/many.rec"

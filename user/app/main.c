@@ -100,13 +100,14 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-/* With one of the three closed, the next file opened would be taken for it. */
+/* With one of the three closed, the next file opened would be taken for it. What is written there
+ * fails, as it would without. */
 static void fill_standard_fds(void)
 {
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd > STDERR_FILENO)
 		close(fd);
