@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What to do about a stop that did not go well. */
+#include <signal.h>
 #include <string.h>
 
 #include "core/stop/advice.h"
@@ -259,6 +260,27 @@ static bool is_crash_unseen(const struct record_stop *stop)
 	return stop->outcome == OUTCOME_CRASHED && !crash_of(stop);
 }
 
+static bool crashed_by(const struct record_stop *stop, uint32_t signal)
+{
+	return crash_of(stop) && record_died_of(crash_of(stop)) == signal &&
+	       (stop->cause == CAUSE_SELF || stop->cause == CAUSE_KERNEL);
+}
+
+static bool is_over_cpu_time(const struct record_stop *stop)
+{
+	return crashed_by(stop, SIGXCPU);
+}
+
+static bool is_over_file_size(const struct record_stop *stop)
+{
+	return crashed_by(stop, SIGXFSZ);
+}
+
+static bool is_call_refused(const struct record_stop *stop)
+{
+	return crashed_by(stop, SIGSYS);
+}
+
 static bool is_dumped(const struct record_stop *stop)
 {
 	return crash_of(stop) && crash_of(stop)->status & CORE_DUMPED;
@@ -399,6 +421,12 @@ static const struct remedy remedies[] = {
 	 "tracer that ended (PTRACE_O_EXITKILL).",
 	 NULL},
 	{ANY, is_crash_unseen, "See the program's own log and its core dump, if there is one.",
+	 NULL},
+	{ANY, is_over_cpu_time, "See its limit of CPU time (ulimit -t, RLIMIT_CPU).", NULL},
+	{ANY, is_over_file_size, "See its limit of a file's size (ulimit -f, RLIMIT_FSIZE).", NULL},
+	{ANY, is_call_refused,
+	 "See its seccomp profile, which does not allow a system call that it made: the kernel's log may have "
+	 "its number.",
 	 NULL},
 	{ANY, is_dumped, "See the program's own log and the core that was written.", NULL},
 	{ANY, is_undumped,
