@@ -259,13 +259,13 @@ $(PEERED): LDLIBS += -lnghttp2
 wrap = $(foreach f,$(1),-Wl,--wrap=$(f))
 $(BUILD)/tests/app/commands/test_wait: LDLIBS += $(call wrap,say_host_pids held_any monitor_run monitor_end \
 	monitor_cgfs monitor_kern monitor_ring monitor_event monitor_engine engine_get_cgroup \
-	kern_watch_get kern_read_stats kern_recursion_misses ring_drain cgfs_scan cgfs_populated \
+	kern_watch_get kern_read_stats kern_misses ring_drain cgfs_scan cgfs_populated \
 	cgfs_dir_exists own_path sd_event_add_time_relative sd_event_source_set_time_relative \
 	sd_event_source_set_enabled sd_event_source_disable_unref)
 $(BUILD)/tests/app/daemon/test_stopper: LDLIBS += $(call wrap,monitor_event monitor_lookup monitor_feed \
 	monitor_hierarchy monitor_cgfs lookup_stop cgfs_signal feed_obs log_at)
 $(BUILD)/tests/app/live/test_losses: LDLIBS += $(call wrap,feed_obs ring_drain scan_populated \
-	kern_read_stats kern_recursion_misses kern_get_flavours kern_watch_each kern_watch_get kern_watch_delete)
+	kern_read_stats kern_misses kern_watch_each kern_watch_get kern_watch_delete)
 $(BUILD)/tests/app/live/test_search: LDLIBS += $(call wrap,ring_drain kern_init_get kern_init_add \
 	kern_watch_add kern_watch_get cgfs_members_step cgfs_pids)
 

@@ -12,18 +12,21 @@
  * for this task, and counts it. Lost is what both were dropped for: the first's recursion_misses
  * less that count.
  *
- * Its weakness: the first notes the task in a table by its hash. If another task with the same hash
- * comes in between, the second does it once more and counts one too many.
+ * Its weakness: the first notes the task in a table, by its CPU. If it is preempted between the two
+ * and comes back on another CPU, or after one with the same hash, the second does it once more and
+ * counts one too many: kern_misses() takes that back when it sees it.
  */
 #ifndef GRACED_AGAIN_BPF_H
 #define GRACED_AGAIN_BPF_H
 
 #include "graced.bpf.h"
 
-#define AGAIN_TASKS 512 /* a power of two */
+#define AGAIN_CPUS  64 /* powers of two */
+#define AGAIN_TASKS 64
 
 struct again {
-	__u64 tasks[AGAIN_TASKS]; /* the first has run for them, and the second not yet */
+	/* The first has run for them, and the second not yet. */
+	__u64 tasks[AGAIN_CPUS * AGAIN_TASKS];
 };
 
 /* ctx begins with the task. */
@@ -38,7 +41,9 @@ static __always_inline __u64 again_task(const __u64 *ctx)
 /* A task is larger than 256 bytes. */
 static __always_inline __u64 *again_slot(struct again *a, __u64 task)
 {
-	return a->tasks + (task >> 8) % AGAIN_TASKS;
+	__u32 cpu = bpf_get_smp_processor_id() % AGAIN_CPUS;
+
+	return a->tasks + cpu * AGAIN_TASKS + (task >> 8) % AGAIN_TASKS;
 }
 
 static __always_inline void again_note(struct again *a, const __u64 *ctx)
@@ -51,8 +56,8 @@ static __always_inline void again_note(struct again *a, const __u64 *ctx)
 	*again_slot(a, task) = task;
 }
 
-/* Whether the second has something to do. */
-static __always_inline bool again_due(struct again *a, const __u64 *ctx, enum graced_again which)
+/* Whether the second has to do it, which counts. */
+static __always_inline bool again_take(struct again *a, const __u64 *ctx, enum graced_again which)
 {
 	__u64 task = again_task(ctx), *slot = again_slot(a, task);
 

@@ -78,9 +78,10 @@ int on_exec(__u64 *ctx)
 SEC("tp_btf/sched_process_exec")
 int on_exec_again(__u64 *ctx)
 {
+	if (!again_take(&execs, ctx, GRACED_AGAIN_EXEC))
+		return 0;
 	cost_begin(GRACED_HOOK_EXEC_AGAIN);
-	if (again_due(&execs, ctx, GRACED_AGAIN_EXEC))
-		exec_seen(ctx);
+	exec_seen(ctx);
 	cost_end(GRACED_HOOK_EXEC_AGAIN);
 	return 0;
 }

@@ -154,13 +154,15 @@ static __always_inline void record(const struct exiting *e, const __u64 *ctx,
 	emit_end(ev, init ? GRACED_URGENT : GRACED_SOON);
 }
 
+#define EEXIST 17
+
 /* Where the kernel does not say which thread is the last, several may look like it: first wins. */
 static __always_inline bool first_to_report(const struct exiting *e)
 {
 	struct gate_key key = {.start_ns = e->leader->start_boottime, .pid = e->task->tgid};
 	__u8 one = 1;
 
-	return bpf_map_update_elem(&gate, &key, &one, BPF_NOEXIST) == 0;
+	return bpf_map_update_elem(&gate, &key, &one, BPF_NOEXIST) != -EEXIST;
 }
 
 /* One entry for each container: that of an init that is never waited for would never be deleted. */
@@ -252,10 +254,11 @@ static struct again exits;
 SEC("tp_btf/sched_process_exit")
 int on_exit_dead(__u64 *ctx)
 {
+	/* The kernel counts it as missed for each thread. */
+	again_note(&exits, ctx);
 	if (!(ctx[1] & 1))
 		return 0;
 	cost_begin(GRACED_HOOK_EXIT);
-	again_note(&exits, ctx);
 	exit_seen(ctx, cfg_again);
 	cost_end(GRACED_HOOK_EXIT);
 	return 0;
@@ -264,11 +267,10 @@ int on_exit_dead(__u64 *ctx)
 SEC("tp_btf/sched_process_exit")
 int on_exit_again(__u64 *ctx)
 {
-	if (!(ctx[1] & 1))
+	if (!again_take(&exits, ctx, GRACED_AGAIN_EXIT) || !(ctx[1] & 1))
 		return 0;
 	cost_begin(GRACED_HOOK_EXIT_AGAIN);
-	if (again_due(&exits, ctx, GRACED_AGAIN_EXIT))
-		exit_seen(ctx, true);
+	exit_seen(ctx, true);
 	cost_end(GRACED_HOOK_EXIT_AGAIN);
 	return 0;
 }

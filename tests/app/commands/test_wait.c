@@ -57,7 +57,7 @@ struct engine *__wrap_monitor_engine(const struct monitor *m);
 bool __wrap_engine_get_cgroup(const struct engine *engine, uint64_t id, struct engine_cgroup *ret);
 int __wrap_kern_watch_get(const struct kern *kern, uint64_t id, struct graced_watch *ret);
 int __wrap_kern_read_stats(const struct kern *kern, struct graced_stat *ret);
-uint64_t __wrap_kern_recursion_misses(const struct kern *kern);
+void __wrap_kern_misses(struct kern *kern, struct kern_misses *ret);
 bool __wrap_ring_drain(struct ring *ring);
 uint32_t __wrap_held_any(void);
 int __wrap_cgfs_scan(struct cgfs *cgfs, const char *from, cgfs_visit_fn visit, void *userdata,
@@ -155,9 +155,9 @@ int __wrap_kern_read_stats(const struct kern *kern, struct graced_stat *ret)
 	return 0;
 }
 
-uint64_t __wrap_kern_recursion_misses(const struct kern *kern)
+void __wrap_kern_misses(struct kern *kern, struct kern_misses *ret)
 {
-	return world.misses;
+	*ret = (struct kern_misses){.sure = world.misses};
 }
 
 /* Whatever else dies on this host just now. */

@@ -188,10 +188,13 @@ static uint64_t count_losses(struct waiter *w)
 	static const unsigned int which[] = {GRACED_EV_CGROUP_NEW,   GRACED_EV_CGROUP_GONE,
 					     GRACED_EV_CGROUP_EMPTY, GRACED_STAT_WATCH_FULL,
 					     GRACED_STAT_QUOTA,	     GRACED_STAT_TOO_DEEP};
-	const struct kern *kern = monitor_kern(w->monitor);
+	struct kern *kern = monitor_kern(w->monitor);
 	struct graced_stat totals[GRACED_STAT_COUNT] = {};
-	uint64_t n = kern_recursion_misses(kern);
+	struct kern_misses misses;
+	uint64_t n;
 
+	kern_misses(kern, &misses);
+	n = misses.sure + misses.open;
 	w->missed = n > 0;
 	if (kern_read_stats(kern, totals) < 0)
 		return UINT64_MAX;

@@ -156,7 +156,7 @@ static void add_kernel_half(const struct monitor *m, struct metrics *ret)
 	if (!monitor_kern(m) || !monitor_ring(m))
 		return;
 	kern_read_stats(monitor_kern(m), ret->totals);
-	ret->recursion_misses = kern_recursion_misses(monitor_kern(m));
+	ret->recursion_misses = monitor_lost(m)->recursion_misses;
 	ring_get_stats(monitor_ring(m), &ring);
 	ret->rejected = ring.rejected;
 }

@@ -19,7 +19,7 @@ struct losses {
 	struct obs_lost totals; /* as fed last */
 	struct lost_of *of;	/* each cgroup with losses, as fed last, sorted by id */
 	size_t n_of;
-	uint64_t missed; /* at the reading before */
+	uint64_t missed; /* at the reading before: open ones */
 	bool sweep_due;	 /* records were lost, and some of their cgroups were not read since */
 };
 
@@ -157,18 +157,15 @@ static uint64_t sum_suppressed(const struct obs_lost *lost)
 	return sum;
 }
 
-/* What a second program has yet to do is missed for a moment only. */
 static uint64_t count_missed(struct losses *l, bool final)
 {
-	uint64_t now = kern_recursion_misses(l->kern), most = l->totals.recursion_misses,
-		 sure = now;
-	struct kern_flavours flavours;
+	uint64_t most = l->totals.recursion_misses, missed;
+	struct kern_misses now;
 
-	kern_get_flavours(l->kern, &flavours);
-	if (flavours.again && !final && l->missed < now)
-		sure = l->missed;
-	l->missed = now;
-	return sure > most ? sure : most;
+	kern_misses(l->kern, &now);
+	missed = now.sure + (final || now.open < l->missed ? now.open : l->missed);
+	l->missed = now.open;
+	return missed > most ? missed : most;
 }
 
 void losses_feed(struct losses *l, bool final)

@@ -753,9 +753,10 @@ static void judge(const struct chapter *c, const struct account_log *log,
 	if (c->from->only_boot)
 		count_lost(c->from->floating, c->from->n_floating, story, &partial->lost);
 	for (size_t i = 0; i < c->from->n_floating; i++)
-		partial->lost_somewhere |= !c->from->only_boot &&
-					   c->from->floating[i]->lost.events &&
-					   c->from->floating[i]->type == RECORD_LOST;
+		partial->lost_somewhere |=
+			!c->from->only_boot &&
+			(c->from->floating[i]->lost.events || c->from->floating[i]->lost.cgroups) &&
+			c->from->floating[i]->type == RECORD_LOST;
 	for (size_t i = 0; i < c->from->n + c->from->n_floating; i++) {
 		const struct account_record *r =
 			i < c->from->n ? c->from->records[i] : c->from->floating[i - c->from->n];

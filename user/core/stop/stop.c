@@ -180,7 +180,7 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	    sig->result == RESULT_IGNORED)
 		raised_in_vain(stop, sig, at_ns);
 	if (FAULTS >> (sig->sig - 1) & 1)
-		stop->fault_ns = at_ns;
+		stop->fault_ns = sig->code > 0 ? at_ns : 0;
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
 		stop->last_from[sig->sig] = sender->relation;
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));

@@ -118,7 +118,8 @@ bool phrase_may_miss_request(const struct record_stop *stop)
 {
 	return stop->gaps &
 	       (1u << GAP_DAEMON_DOWN | 1u << GAP_EVENTS_LOST | 1u << GAP_ATTACHED_LATE |
-		1u << GAP_SUPPRESSED | 1u << GAP_STOP_SIGNAL_UNKNOWN);
+		1u << GAP_SUPPRESSED | 1u << GAP_STOP_SIGNAL_UNKNOWN | 1u << GAP_SENDER_UNKNOWN |
+		1u << GAP_SHED | 1u << GAP_INIT_UNSEEN);
 }
 
 /* --- senders ----------------------------------------------------------------------------------- */

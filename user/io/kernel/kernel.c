@@ -765,16 +765,34 @@ int kern_read_stats(const struct kern *kern, struct graced_stat *ret)
 	return 0;
 }
 
-/* What on_reap() misses is looked for (core/engine/wait), and what a second program misses has
- * nearly always been done by the first. */
-uint64_t kern_recursion_misses(const struct kern *kern)
+/* What both programs were dropped for, or for now the first alone. */
+static uint64_t misses_of_both(struct kern *kern, unsigned int i, unsigned int which)
 {
-	uint64_t misses = 0, again = 0;
+	uint64_t again = __atomic_load_n(&kern->bss->again_runs[which], __ATOMIC_ACQUIRE);
+	uint64_t misses = misses_of(kern, i);
 
-	for (unsigned int i = 0; i < KERN_PROGRAMS; i++)
-		if (programs[i].flavour != REAP && programs[i].flavour != AGAIN)
-			misses += misses_of(kern, i);
-	for (int i = 0; i < GRACED_AGAIN_COUNT; i++)
-		again += kern->bss->again_runs[i];
-	return misses > again ? misses - again : 0;
+	if (again > misses + kern->surplus[which])
+		kern->surplus[which] = again - misses;
+	return misses + kern->surplus[which] - again;
+}
+
+/* What on_reap() misses is looked for (core/engine/wait), and what a second program misses counts
+ * where the first missed it, too. */
+void kern_misses(struct kern *kern, struct kern_misses *ret)
+{
+	static const enum graced_hook firsts[] = {GRACED_HOOK_EXIT, GRACED_HOOK_EXEC};
+
+	*ret = (struct kern_misses){};
+	for (unsigned int i = 0; i < KERN_PROGRAMS; i++) {
+		unsigned int which = kern->flavours.again ? 0 : GRACED_AGAIN_COUNT;
+
+		if (programs[i].flavour == REAP || programs[i].flavour == AGAIN || !kern->wanted[i])
+			continue;
+		while (which < GRACED_AGAIN_COUNT && firsts[which] != programs[i].hook)
+			which++;
+		if (which < GRACED_AGAIN_COUNT)
+			ret->open += misses_of_both(kern, i, which);
+		else
+			ret->sure += misses_of(kern, i);
+	}
 }

@@ -127,6 +127,13 @@ int kern_init_delete(struct kern *kern, uint64_t id, uint32_t pid);
 
 /* Totals over all CPUs, GRACED_STAT_COUNT of them. */
 int kern_read_stats(const struct kern *kern, struct graced_stat *ret);
-uint64_t kern_recursion_misses(const struct kern *kern);
+
+/* Events for which the kernel did not run a program. */
+struct kern_misses {
+	uint64_t sure;
+	uint64_t open; /* if they are still there at the next reading: a second program may come yet
+			*/
+};
+void kern_misses(struct kern *kern, struct kern_misses *ret);
 
 #endif

@@ -244,7 +244,8 @@ void account_text_partial(struct buf *out, const struct account_story *story)
 	count(&list, "restarts of graced", p->restarts);
 	count(&list, "events lost in the kernel", p->lost.events);
 	if (p->lost_somewhere)
-		buf_adds(next(&list), "events were lost in one of several boots");
+		buf_adds(next(&list),
+			 "events were lost, or cgroups not watched, in one of several boots");
 	count(&list, "cgroups that were not watched, because of a limit", p->lost.cgroups);
 	count(&list, "stops with gaps in their evidence", p->gaps);
 	count_late(out, story);
@@ -513,8 +514,8 @@ static void add_missing(struct buf *out, const struct account_story *story)
 	if (silent)
 		buf_printf(out, "; %zu pod%s no record of a stop", silent,
 			   silent == 1 ? " has" : "s have");
-	if (p->lost.events || p->lost_somewhere || p->dropped || p->cut || p->unreadable ||
-	    p->newer)
+	if (p->lost.events || p->lost.cgroups || p->lost_somewhere || p->dropped || p->cut ||
+	    p->unreadable || p->newer)
 		buf_adds(out, "; some records are missing");
 }
 

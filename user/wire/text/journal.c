@@ -255,10 +255,12 @@ static void add_attached(struct buf *out, const struct record *record)
 static void add_lost(struct buf *out, const struct record *record)
 {
 	uint64_t lost = record_events_lost(&record->lost);
+	uint64_t unwatched = record_cgroups_unwatched(&record->lost);
 
-	add_head(out, record, ID_LOST, "lost", lost ? JOURNAL_WARNING : JOURNAL_INFO);
-	buf_printf(out, "MESSAGE=events lost since graced attached: %llu\n",
-		   (unsigned long long)lost);
+	add_head(out, record, ID_LOST, "lost", lost || unwatched ? JOURNAL_WARNING : JOURNAL_INFO);
+	buf_printf(out,
+		   "MESSAGE=events lost since graced attached: %llu; cgroups not watched: %llu\n",
+		   (unsigned long long)lost, (unsigned long long)unwatched);
 	add_number(out, "GRACED_LOST", lost);
 }
 
