@@ -121,7 +121,7 @@ void story_of_stopping(struct story *ret, const struct record *record,
 		add_left(last, look->tree);
 	else
 		buf_adds(last, "which of its processes are still there could not be seen");
-	/* What would help if it went on like this; without a manager nobody kills it. */
+	/* What would help if it went on like this; without a manager, no grace period ends. */
 	if (ends.stop_signal.known && !ends.kill_signal.known && !record_is_unmanaged(&ends))
 		ends.cause = CAUSE_GRACE_EXPIRED;
 	add_remedies(ret, &ends);

@@ -103,7 +103,6 @@ static bool is_frozen(const struct obs_look *t)
 	       (t->state == 'S' && strcmp(t->wchan, "get_signal") == 0);
 }
 
-/* What a thread does by itself; the rest is the process's. */
 static bool is_vfork(const char *wchan)
 {
 	return strcmp(wchan, "kernel_clone") == 0;
@@ -114,6 +113,7 @@ bool wait_is_vfork(const struct wait *w)
 	return is_vfork(w->wchan);
 }
 
+/* What a thread does by itself; the rest is the process's. */
 static enum wait_for thread_waits(const struct obs_look *t)
 {
 	if (is_frozen(t))
