@@ -33,8 +33,8 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 void sender_done(struct cgmap *map, struct sender *sender);
 
 /* Whether a program of that name, executable or comm, gives what it asks to stop a grace period,
- * whoever runs it: a user's own runtime or systemd is no manager, for anybody may call a program
- * so, but no verdict says that it gave none. */
+ * whoever runs it. Anybody may give a program such a name, so a user's own runtime or systemd is
+ * not taken for a manager; but it is not said to have given no grace period, either. */
 bool sender_may_manage(const char *name);
 
 /* Whether it is a daemon of the host that kills where memory runs short, before the kernel does. */

@@ -123,7 +123,7 @@ struct stop {
 	uint64_t idle_ns; /* since when its cgroup is known without an init, or is empty */
 
 	const struct stop_signal *request, *kill; /* owned, or stop_no_signal; never NULL */
-	struct stop_aside *aside;		  /* owned; NULL: there is none */
+	struct stop_aside *aside;		  /* owned; NULL: nothing is aside */
 	struct processes *processes; /* those beside init, owned; NULL: none is known */
 	struct waits *waits;	     /* what it waited for, owned; NULL: it was not looked at */
 	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
