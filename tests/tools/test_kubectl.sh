@@ -295,6 +295,11 @@ kg log -n shop --timeout 8
 [[ $rc == 3 && $(column NODE) == "node-1 node-1 node-3 node-3" && $(<"$err") == "kubectl graced: no answer from node-2: no answer within 8s" ]]
 claim "a node that hangs is named, and the others are shown" $?
 
+sed -i '2s/$/ False/; 3s/$/ False/' "$CLUSTER/graced"
+kg log -n shop
+[[ $rc == 3 && $(column NODE) == "node-1 node-1 node-3 node-3" && $(<"$err") == "kubectl graced: no answer from node-2: no answer within 5s, and graced-b is not ready" ]]
+claim "... after a moment if its graced is not ready; one that answers all the same is shown" $?
+
 sed -i '/graced-b/d' "$CLUSTER/graced"
 kg log -n shop
 [[ $rc == 3 && $(<"$err") == "kubectl graced: no answer from node-2: no graced pod runs there" ]] && kg why web-0 -n shop && [[ $rc == 0 ]]
