@@ -250,7 +250,8 @@ static int setup(void **state)
 		runtime_host_logs(host);
 		return -1;
 	}
-	return tracer_start(&(struct tracer_spec){}, &stage.of.tracer);
+	return tracer_start(&(struct tracer_spec){.args = BOX_ARGV("--names.wait", "20s")},
+			    &stage.of.tracer);
 }
 
 static int teardown(void **state)

@@ -387,7 +387,7 @@ static void fail_rest(struct home *home)
 
 static void run(void *userdata, bool confined)
 {
-	setpriority(PRIO_PROCESS, 0, 19);
+	setpriority(PRIO_PROCESS, 0, 5);
 	home_child_run(userdata, confined);
 }
 
