@@ -109,7 +109,6 @@ static void end_kept_pod(struct kept_pod *pod)
 	make_bool(&pod->truth.measured);
 	make_bool(&pod->life.deleted);
 	make_bool(&pod->life.restart_requested);
-	make_bool(&pod->observed_runtime);
 	make_bool(&pod->seen_in_shutdown);
 }
 

@@ -133,7 +133,7 @@ static void test_nothing_forgotten(void **state)
 		{OBS_KEPT_CGROUP, sizeof(struct kept_cgroup), 5},
 		{OBS_KEPT_STOP, sizeof(struct kept_stop), 38},
 		{OBS_KEPT_SIGNAL, sizeof(struct kept_signal), 22},
-		{OBS_KEPT_POD, sizeof(struct kept_pod), 33},
+		{OBS_KEPT_POD, sizeof(struct kept_pod), 34},
 		{OBS_KEPT_RUN, sizeof(struct shutdown_run), 1},
 		{OBS_KEPT_TURN, sizeof(struct shutdown_run_turn), 6},
 		{OBS_KEPT_EXIT, sizeof(struct kept_exit), 11},
@@ -286,7 +286,7 @@ static void test_stable_lines(void **state)
 		"\"measured\":true,\"open\":38,\"doubt1_ns\":39,\"doubt2_ns\":40,"
 		"\"doubt3_ns\":41,\"synced_ns\":42,\"started_ns\":43,"
 		"\"worker_terminating_ns\":44,\"worker_terminated_ns\":45,\"grace_s\":-46,"
-		"\"deleted\":true,\"restart_requested\":true,\"observed_runtime\":true,"
+		"\"deleted\":true,\"restart_requested\":true,"
 		"\"ready_ns\":50,\"heard_ns\":51,\"between\":true,"
 		"\"terminating_between\":true,\"lost\":true,\"seen_in_shutdown\":true,"
 		"\"given_until_ns\":56}\n",

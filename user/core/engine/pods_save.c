@@ -38,7 +38,6 @@ static bool can_be(const struct kept_pod *k)
 static void take(const struct kept_pod *k, struct epod *p)
 {
 	p->saved = *k;
-	p->observed_runtime = false;
 	p->unconfirmed = p->listed;
 	p->was_listed |= p->listed;
 	p->kept = true;

@@ -162,7 +162,6 @@ struct kept_pod {
 	char uid[POD_UID_MAX];
 	bool over;	   /* it is followed no longer: nothing else in here but the uid counts */
 	bool cgroups_over; /* all its cgroups are; what is made under its uid is another's */
-	bool observed_runtime; /* of older checkpoints */
 	enum cgpath_qos qos;
 	bool is_static;
 	bool listed, was_listed;

@@ -415,7 +415,6 @@ static const struct rec_field KEPT_POD[] = {
 	INT("grace_s", kept_pod.life.grace_s),
 	BOOL("deleted", kept_pod.life.deleted),
 	BOOL("restart_requested", kept_pod.life.restart_requested),
-	BOOL("observed_runtime", kept_pod.observed_runtime),
 	UINT("ready_ns", kept_pod.truth.ready_ns),
 	UINT("heard_ns", kept_pod.truth.heard_ns),
 	BOOL("between", kept_pod.between),
