@@ -57,8 +57,9 @@ static const struct topic topics[ADVICE_TOPICS] = {
 	[AUDIT_SHELL] =
 		{"@ is PID 1 and passes nothing on: & never gets $",
 		 "Replace the shell by the app: exec in the script's last line (exec \"$@\"), or CMD "
-		 "and ENTRYPOINT in exec form ([\"app\", \"argument\"]). An init before the shell (--init, "
-		 "tini) ends the container at once, but the app by SIGKILL.",
+		 "and ENTRYPOINT in exec form ([\"app\", \"argument\"]). As PID 1 it needs a handler, or an "
+		 "init in front of it. An init before the shell (--init, tini) ends the container at once, "
+		 "but the app by SIGKILL.",
 		 "exec the app: pid ^ never gets $"},
 	[AUDIT_BLOCKED] =
 		{"every thread of @ blocks $ and none waits for it, so that it stays pending",

@@ -519,9 +519,9 @@ static const struct {
 	 "Have its handler end the program (exit) in place of raising the signal again, or " INIT_IN_FRONT},
 	{UNHEARD_NO_HANDLER, is_placeholder, AUDIT_PLACEHOLDER, NULL},
 	{UNHEARD_NO_HANDLER, has_child_unasked, AUDIT_SHIELD,
-	 "Replace it by the application (exec), or have it handle the signal, pass it on and wait for its "
-	 "children. An init in front (--init, tini) does not help these: it ends the container at once, "
-	 "and them by SIGKILL."},
+	 "Replace it by the application (exec), which as PID 1 needs a handler, or an init in front of "
+	 "it; or have it handle the signal, pass it on and wait for its children. An init in front of "
+	 "what is there now (--init, tini) ends the container at once, and these by SIGKILL."},
 	{UNHEARD_STOPPED, phrase_is_frozen, WARNING(AUDIT_FROZEN), NULL},
 };
 
