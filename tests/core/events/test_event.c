@@ -291,7 +291,7 @@ static void test_deaf(void **state)
 	assert_string_equal(e.cause, "no-handler");
 	assert_string_equal(
 		e.note,
-		"kill[812] (the runtime) sent SIGTERM to node\\x1b[31m[7 on the host], which "
+		"kill[812] (the runtime) sent SIGTERM to \"node\\x1b[31m\"[7 on the host], which "
 		"has no handler for SIGTERM and never heard it.");
 	r.signal.reason = UNHEARD_SHELL;
 	assert_true(event_of_record(&r, "node-1", &e));

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "core/story/part.h"
+#include "core/story/phrase.h"
 #include "core/story/story.h"
 #include "lib/claim.h"
 
@@ -257,6 +258,30 @@ static void a_request_before_the_handler_has_its_remedy(void **state)
 	assert_false(story_remedy(&stop, 1, &text, &page));
 }
 
+static void a_name_does_not_write_the_sentence(void **state)
+{
+	static const struct {
+		const char *name, *text;
+	} table[] = {
+		{"app", "app[7]"},
+		{"(sd-pam)", "(sd-pam)[7]"},
+		{"naïve", "naïve[7]"},
+		{"tmux: server", "\"tmux: server\"[7]"},
+		{"x[1], which", "\"x[1], which\"[7]"},
+		{"a\" was \"b", "\"a\\\" was \\\"b\"[7]"},
+		{"a\nb c", "\"a\\x0ab c\"[7]"},
+		{"", "?[7]"},
+	};
+
+	for (size_t i = 0; i < LEN(table); i++) {
+		_cleanup_(buf_free) struct buf out = {};
+
+		phrase_add_process(&out, &(struct record_process){
+						 .pid = 4201, .ns_pid = 7, .comm = table[i].name});
+		assert_string_equal(buf_str(&out), table[i].text);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -273,6 +298,8 @@ int main(void)
 		      an_init_is_named_as_it_was_when_it_was_asked),
 		CLAIM("one that came before the handler has its sentence and its remedy",
 		      a_request_before_the_handler_has_its_remedy),
+		CLAIM("a name that could be words of the sentence is in quotes",
+		      a_name_does_not_write_the_sentence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,11 +41,11 @@ static void a_story_is_one_object_on_one_line(void **state)
 	assert_string_equal(
 		buf_str(&out),
 		"{\"type\":\"why\",\"schema\":1,\"time\":\"2026-11-22T08:00:00.000000000Z\",\"state\":\"ended\",\"id\":\"b/c/1\",\"outcome\":\"killed\","
-		"\"cause\":\"grace-expired\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"a\\\"\\\\x0a[1] took SIGTERM and raised it "
+		"\"cause\":\"grace-expired\",\"reason\":null,\"pod\":null,\"container\":null,\"sentence\":\"\\\"a\\\\\\\"\\\\x0a\\\"[1] took SIGTERM and raised it "
 		"again, which does not end PID 1; the kernel killed it 2.00s later.\",\"evidence\":{\"complete\":false,\"gaps\":[\"events-lost\"]},"
 		"\"processes_gaps\":[\"records-missed\",\"too-many\"],\"events\":["
-		"{\"at_boot_ns\":5000000000,\"text\":\"the kernel sent SIGTERM to a\\\"\\\\x0a[1]\"},"
-		"{\"at_boot_ns\":7000000000,\"text\":\"the kernel killed a\\\"\\\\x0a[1]\"}],"
+		"{\"at_boot_ns\":5000000000,\"text\":\"the kernel sent SIGTERM to \\\"a\\\\\\\"\\\\x0a\\\"[1]\"},"
+		"{\"at_boot_ns\":7000000000,\"text\":\"the kernel killed \\\"a\\\\\\\"\\\\x0a\\\"[1]\"}],"
 		"\"events_other\":0,\"remedies\":[{\"text\":\"Have its handler end the program (exit) "
 		"in place of raising the signal again, or start it behind an init that passes signals on: "
 		"tini in the image, or outside Kubernetes docker run --init, init: true in compose.\","

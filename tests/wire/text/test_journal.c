@@ -104,7 +104,7 @@ static void before_exec(void **state)
 		{4000000000, 4700000000, "bash",
 		 " before it had executed its program (it was still bash, 700ms after its start); "},
 		{4000000000, 4700000000, "\x1b[2J",
-		 " before it had executed its program (it was still \\x1b[2J, 700ms after its start); "},
+		 " before it had executed its program (it was still \"\\x1b[2J\", 700ms after its start); "},
 		{4000000000, 4700000000, "", " before it had executed its program; "},
 		{4000000000, 4700000000, NULL, " before it had executed its program; "},
 		{0, 4700000000, "bash", " before it had executed its program; "},

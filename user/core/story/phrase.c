@@ -7,12 +7,28 @@
 #include "base/signame.h"
 #include "base/utf8.h"
 
+static void add_quoted(struct buf *out, const char *name)
+{
+	buf_addc(out, '"');
+	for (size_t n; *name; name += n) {
+		n = strcspn(name, "\"");
+		utf8_add_visible(out, name, n);
+		if (name[n]) {
+			buf_adds(out, "\\\"");
+			n++;
+		}
+	}
+	buf_addc(out, '"');
+}
+
 void phrase_add_comm(struct buf *out, const char *comm)
 {
-	if (comm && *comm)
-		utf8_add_readable(out, comm);
-	else
+	if (!comm || !*comm)
 		buf_addc(out, '?');
+	else if (comm[strcspn(comm, " ,;[]\"")])
+		add_quoted(out, comm); /* it could make a sentence of its own */
+	else
+		utf8_add_readable(out, comm);
 }
 
 void phrase_add_process(struct buf *out, const struct record_process *p)
