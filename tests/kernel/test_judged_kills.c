@@ -84,10 +84,10 @@ static void the_writer_of_cgroup_kill_is_the_sender(void **state)
 		}
 		kill_by_cgroup(f, table[i].by, &box, &kill);
 		truth.kill = &kill;
+		judge_box(f, &box, truth);
 		judge_match(
 			last_signal(f, &box, table[i].asked),
 			"{'signal':{'number':9,'result':'delivered','group':false,'si_code':0}}");
-		judge_box(f, &box, truth);
 	}
 }
 
@@ -301,10 +301,10 @@ static void a_tracer_s_exit_kill_is_the_kernel_s(void **state)
 		assert_int_equal(proc_wait(&tracer, &end), 0);
 		assert_int_equal(end.status, 0);
 		proc_free(&tracer);
+		judge_box(f, &box, truth);
 		judge_match(
 			last_signal(f, &box, 0),
 			"{'signal':{'number':9,'result':'delivered'},'sender':{'kind':'kernel'}}");
-		judge_box(f, &box, truth);
 	}
 }
 

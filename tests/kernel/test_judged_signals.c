@@ -101,9 +101,9 @@ static void play(struct fixture *f, const struct heard *h)
 		judge_send(f, SEND_HERE, &box, SIGKILL, &kill);
 		truth.kill = &kill;
 	}
+	judge_box(f, &box, truth);
 	if (!h->no_request)
 		check_signal_record(f, &box, h);
-	judge_box(f, &box, truth);
 }
 
 static void play_all(void **state, const struct heard *table, size_t n)

@@ -491,8 +491,8 @@ static void play_raised(struct fixture *f, enum attach when, const struct raised
 		judge_send(f, SEND_RUNTIME, &box, SIGKILL, &kill);
 		truth.kill = &kill;
 	}
-	judge_raised(f, r, &box);
 	judge_box(f, &box, truth);
+	judge_raised(f, r, &box);
 	attach_end(f);
 }
 
