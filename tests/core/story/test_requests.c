@@ -266,10 +266,10 @@ static void a_name_does_not_write_the_sentence(void **state)
 		{"app", "app[7]"},
 		{"(sd-pam)", "(sd-pam)[7]"},
 		{"naïve", "naïve[7]"},
-		{"tmux: server", "\"tmux: server\"[7]"},
+		{"npm start", "npm start[7]"},
 		{"x[1], which", "\"x[1], which\"[7]"},
 		{"a\" was \"b", "\"a\\\" was \\\"b\"[7]"},
-		{"a\nb c", "\"a\\x0ab c\"[7]"},
+		{"a\n,b", "\"a\\x0a,b\"[7]"},
 		{"", "?[7]"},
 	};
 

@@ -25,7 +25,7 @@ void phrase_add_comm(struct buf *out, const char *comm)
 {
 	if (!comm || !*comm)
 		buf_addc(out, '?');
-	else if (comm[strcspn(comm, " ,;[]\"")])
+	else if (comm[strcspn(comm, ",;[]\"")])
 		add_quoted(out, comm); /* it could make a sentence of its own */
 	else
 		utf8_add_readable(out, comm);
