@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "io/proc/proc.h"
+#include "io/proc/self.h"
 #include "lib/box/peek.h"
 #include "lib/claim.h"
 
@@ -362,6 +363,16 @@ static void test_children(void **state)
 	assert_false(procfs_has_child(getpid()));
 }
 
+static void test_code(void **state)
+{
+	struct selfstat before, after;
+
+	assert_int_equal(selfstat_read(&before), 0);
+	self_drop_code();
+	assert_int_equal(selfstat_read(&after), 0);
+	assert_in_range(after.resident_bytes, 1, before.resident_bytes - 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -377,6 +388,7 @@ int main(void)
 		      test_cgroup_of_a_leader_that_left),
 		CLAIM("threads beyond the limit are reported as unread", test_threads_unread),
 		CLAIM("whether a process has a child is read", test_children),
+		CLAIM("code that was needed at first is not resident for good", test_code),
 	};
 
 	return cmocka_run_group_tests_name("io/proc", tests, NULL, NULL);

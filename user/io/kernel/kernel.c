@@ -245,19 +245,6 @@ static int configure(struct kern *kern, const struct kern_options *options, cons
 
 DEFINE_CLEANUP(struct kern *, kern_free);
 
-/* A loaded object is not read again; from here on its pages are the page cache's alone. */
-static void drop_object(void)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from, end;
-	size_t size;
-
-	from = (uintptr_t)graced_bpf__elf_bytes(&size);
-	end = (from + size) / page * page;
-	from = (from + page - 1) / page * page;
-	if (from < end)
-		(void)madvise((void *)from, end - from, MADV_DONTNEED);
-}
-
 /* Its relocations look for types in a file, which is written once it is known which these are. */
 static int open_with_types(struct kern *kern, const struct btf *btf, int *ret_types)
 {
@@ -294,7 +281,6 @@ static int load_object(struct kern *kern, struct programs *set)
 {
 	int r = graced_bpf__load(kern->skel);
 
-	drop_object();
 	if (r >= 0)
 		r = programs_load(set, debug_fn);
 	if (r < 0)

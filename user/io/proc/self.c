@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -27,6 +29,26 @@ uint64_t selfstat_cpu_ns(void)
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) < 0)
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int drop_segments(struct dl_phdr_info *info, size_t size, void *userdata)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = info->dlpi_phdr + i;
+		uintptr_t from = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
+			(void)madvise((void *)(from / page * page), p->p_memsz + from % page,
+				      MADV_DONTNEED);
+	}
+	return 0;
+}
+
+void self_drop_code(void)
+{
+	dl_iterate_phdr(drop_segments, NULL);
 }
 
 static int read_memory(struct selfstat *ret)

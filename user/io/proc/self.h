@@ -17,6 +17,10 @@ struct selfstat {
 /* CPU time of all threads, user and system, in ns. */
 uint64_t selfstat_cpu_ns(void);
 
+/* Code and constants, of libraries too, that only a start needs: from here on their pages are the
+ * page cache's alone, and what is needed again is mapped again. */
+void self_drop_code(void);
+
 /* -errno when /proc cannot be read. */
 int selfstat_read(struct selfstat *ret);
 
