@@ -14,15 +14,21 @@ exits() { taskset -c "$(($(nproc) - 1))" "$tools/storm" exits "$LEG"; }
 # How deep in the hierarchy of the containers the processes are that end.
 DEPTHS=(0 2 10)
 
+# Leaves depth_top: a cgroup to be made at the top of the hierarchy of the containers.
+find_top() {
+	[ -z "$depth_top" ] || return 0
+	start_boxes 1
+	depth_top=$(findmnt -nro TARGET -T "${dirs[0]}" | tail -n 1)/graced-bench-$$
+	stop_boxes
+}
+
 # make_depths: cgroups at these depths, their paths in depths.
 make_depths() {
-	local depth mount dir
-	start_boxes 1
-	mount=$(findmnt -nro TARGET -T "${dirs[0]}" | tail -n 1)
-	stop_boxes
-	depth_top=$mount/graced-bench-$$ depths=()
+	local depth dir
+	find_top
+	depths=()
 	for depth in "${DEPTHS[@]}"; do
-		dir=$mount
+		dir=${depth_top%/*}
 		((depth)) && dir=$depth_top$(printf '/d%.0s' $(seq 2 "$depth"))
 		mkdir -p "$dir"
 		depths+=("$dir")

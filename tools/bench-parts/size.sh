@@ -104,6 +104,7 @@ make_cgroups() {
 }
 
 measure_elsewhere() {
+	find_top
 	local maker
 	start_run --container-roots /graced-bench-none
 	make_cgroups &
