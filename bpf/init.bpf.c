@@ -87,12 +87,13 @@ __noinline __u32 init_pidns(__u64 task)
 __noinline __u32 ns_pid_within(__u64 task, __u64 watch_id, __u32 own)
 {
 	struct graced_init *init = bpf_map_lookup_elem(&inits, &watch_id);
-	struct pid *pid = task_tgid((void *)task);
 	struct upid up = {};
+	struct pid *pid;
 	__u32 level;
 
 	if (!init || !init->pidns)
 		return own;
+	pid = task_tgid((void *)task);
 	level = init->pidns >> 24;
 	if (level > BPF_CORE_READ(pid, level))
 		return 0;

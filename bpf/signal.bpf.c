@@ -433,7 +433,7 @@ __noinline __u32 more_flags(__u64 task, __u64 info, __u64 sigs, __u32 flags, __u
 {
 	struct task_struct *t = (void *)task;
 	__u32 sig = sigs;
-	bool blocked;
+	bool left;
 
 	if (is_parent_death(t, info, sig))
 		flags |= GRACED_SIG_PARENT_DEATH;
@@ -446,13 +446,13 @@ __noinline __u32 more_flags(__u64 task, __u64 info, __u64 sigs, __u32 flags, __u
 		return keeper_lost(t, watch_id) ? flags | GRACED_SIG_KEEPER_LOST : flags;
 	if (first_child(t))
 		flags |= GRACED_SIG_CHILDREN;
-	blocked = all_block(t, sig);
 	/* complete_signal() passes over a leader that has left its threads behind. */
-	if (blocked && BPF_CORE_READ(t, flags) & PF_EXITING)
-		return flags | GRACED_SIG_BLOCKED;
-	if (flags & GRACED_SIG_BLOCKED && !blocked)
-		flags |= GRACED_SIG_OPEN;
-	return flags;
+	left = BPF_CORE_READ(t, flags) & PF_EXITING;
+	if (!left && !(flags & GRACED_SIG_BLOCKED))
+		return flags;
+	if (all_block(t, sig))
+		return left ? flags | GRACED_SIG_BLOCKED : flags;
+	return flags & GRACED_SIG_BLOCKED ? flags | GRACED_SIG_OPEN : flags;
 }
 
 /*
@@ -475,7 +475,8 @@ static __always_inline __u64 record(struct signal_args *a, const __u64 *ctx)
 	if (a->w)
 		sigs |= (__u64)a->w->stop_sig << 32;
 	ev->flags = more_flags(task, a->info, sigs, ev->flags, a->at.watch_id);
-	ev->target.ns_pid = ns_pid_within(task, a->at.watch_id, ev->target.ns_pid);
+	if (!(a->flags & GRACED_SIG_INIT))
+		ev->target.ns_pid = ns_pid_within(task, a->at.watch_id, ev->target.ns_pid);
 	ev->lineage = lineage_number();
 	ev->turn = l->turn;
 	ev->full = l->changed;
