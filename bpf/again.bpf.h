@@ -14,7 +14,7 @@
  *
  * Its weakness: the first notes the task in a table, by its CPU. If it is preempted between the two
  * and comes back on another CPU, or after one with the same hash, the second does it once more and
- * counts one too many: kern_misses() takes that back when it sees it.
+ * counts one too many. The daemon sees that when the difference falls (app/live/losses).
  */
 #ifndef GRACED_AGAIN_BPF_H
 #define GRACED_AGAIN_BPF_H

@@ -310,7 +310,7 @@ static void a_trap_waits_for_the_child_in_front(void **state)
 		rec = audited(&box, 0);
 		judge_match(rec, "{" HANDLER ",'warnings':['shell-waits'],'shell':{'waits':true}}");
 		judge_send(f, SEND_HOST, &box, SIGTERM, &sent);
-		audited_await_taken(box.init_pid);
+		audited_await_taken(box.init_pid, SIGTERM);
 		assert_int_equal(peek_await_syscall(box.init_pid, SYS_wait4), 0);
 		assert_int_equal(kill((pid_t)jrec_int(rec, "shell.app.pid", 0), SIGKILL), 0);
 		json_decref(rec);

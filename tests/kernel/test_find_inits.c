@@ -92,13 +92,6 @@ static struct site *need(void **state)
 	return *state;
 }
 
-static void run_default(struct page *page)
-{
-	page_ready(page);
-	page_await_go(page, 1);
-	_exit(3);
-}
-
 /* The engine has known it for long. */
 static void found(struct site *s, uint64_t id, const char *path)
 {
@@ -114,7 +107,7 @@ static void found(struct site *s, uint64_t id, const char *path)
 
 static uint64_t start(struct site *s, struct box *box)
 {
-	const struct box_spec spec = {.run = run_default, .host_pidns = true};
+	const struct box_spec spec = {.run = page_exit_at_go, .host_pidns = true};
 	uint64_t id;
 
 	assert_int_equal(box_start(&s->k->tree, &spec, box), 0);

@@ -43,13 +43,6 @@ static void await_line(const char *path, const char *one, const char *other)
 		fail_msg("%s has no line with %s and %s", path, one, other);
 }
 
-static void run_default(struct page *page)
-{
-	page_ready(page);
-	page_await_go(page, 1);
-	_exit(3);
-}
-
 static struct hangfs *slow;
 
 /* However the test has ended, nothing waits for it any more. */
@@ -121,14 +114,15 @@ static void look_for(struct fixture *f, const struct box_spec *look_at, const ch
 
 static void an_init_that_never_execs_is_found(void **state)
 {
-	look_for(judge_need(state), &(struct box_spec){.run = run_default, .host_pidns = true},
+	look_for(judge_need(state), &(struct box_spec){.run = page_exit_at_go, .host_pidns = true},
 		 "['attached-late','init-guessed']");
 }
 
 /* A box's init is made outside its cgroup, and may have been signalled there. */
 static void what_was_moved_in_is_late(void **state)
 {
-	look_for(judge_need(state), &(struct box_spec){.run = run_default}, "['attached-late']");
+	look_for(judge_need(state), &(struct box_spec){.run = page_exit_at_go},
+		 "['attached-late']");
 }
 
 /* /proc shows the program before the exec is seen. */

@@ -2,8 +2,7 @@
 // What a container heard of a signal: blocked, ignored, left at its default, or a real-time one.
 #include "lib/box/peek.h"
 #include "lib/claim.h"
-#include "lib/kernel/judge.h"
-#include "lib/patience.h"
+#include "lib/kernel/audited.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -47,33 +46,6 @@ static void check_signal_record(struct fixture *f, const struct box *box, const 
 	assert_int_equal(jrec_int(rec, "target.pid", 0), box->init_pid);
 }
 
-static bool is_pending(pid_t pid, int sig)
-{
-	char path[64], line[256];
-	uint64_t pending = 0;
-	FILE *in;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	in = fopen(path, "re");
-	assert_non_null(in);
-	while (fgets(line, sizeof(line), in))
-		if (!strncmp(line, "ShdPnd:", 7))
-			pending = strtoull(line + 7, NULL, 16);
-	fclose(in);
-	return pending >> (sig - 1) & 1;
-}
-
-/* Delivery is the target's own doing; nothing tells of a signal that is dropped there. */
-static void await_dropped(pid_t pid, int sig)
-{
-	uint64_t until = page_clock_ns() + PATIENCE_NS;
-
-	while (is_pending(pid, sig)) {
-		assert_true(page_clock_ns() < until);
-		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-	}
-}
-
 static void play(struct fixture *f, const struct heard *h)
 {
 	struct truth truth = {
@@ -96,7 +68,7 @@ static void play(struct fixture *f, const struct heard *h)
 	if (h->unblocked || h->then == THEN_GO)
 		page_go(box.proc.page, 1);
 	if (h->unblocked)
-		await_dropped(box.init_pid, sig);
+		audited_await_taken(box.init_pid, sig);
 	if (h->then == THEN_KILL) {
 		judge_send(f, SEND_HERE, &box, SIGKILL, &kill);
 		truth.kill = &kill;

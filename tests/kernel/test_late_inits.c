@@ -11,13 +11,6 @@
 
 #define LEVELS 70 /* more than a scan visits, or a container may have of its own */
 
-static void run_default(struct page *page)
-{
-	page_ready(page);
-	page_await_go(page, 1);
-	_exit(3);
-}
-
 static void run_exec(struct page *page)
 {
 	page_ready(page);
@@ -80,7 +73,8 @@ static void one_from_before_is_late(void **state)
 	struct kernhalf *k = kernhalf_need(state);
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		const struct box_spec spec = {.run = rows[i].by == BY_EXEC ? run_exec : run_default,
+		const struct box_spec spec = {.run = rows[i].by == BY_EXEC ? run_exec
+									   : page_exit_at_go,
 					      .host_pidns = true};
 		struct box box;
 
@@ -98,7 +92,7 @@ static void one_from_before_is_late(void **state)
 
 static void one_from_after_is_not(void **state)
 {
-	const struct box_spec spec = {.run = run_default, .host_pidns = true};
+	const struct box_spec spec = {.run = page_exit_at_go, .host_pidns = true};
 	struct kernhalf *k = kernhalf_need(state);
 	struct proc proc;
 	struct box box;

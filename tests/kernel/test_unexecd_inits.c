@@ -28,16 +28,7 @@ static void leave(int sig)
 static void run_graceful(struct page *page)
 {
 	signal(SIGTERM, leave);
-	page_ready(page);
-	page_await_go(page, 1);
-	_exit(3);
-}
-
-static void run_default(struct page *page)
-{
-	page_ready(page);
-	page_await_go(page, 1);
-	_exit(3);
+	page_exit_at_go(page);
 }
 
 static const struct {
@@ -48,11 +39,11 @@ static const struct {
 } rows[] = {
 	{run_graceful, true, SIGTERM, "graceful", "stop-signal"},
 	{run_graceful, false, SIGTERM, "graceful", "stop-signal"},
-	{run_default, true, SIGTERM, "terminated", "stop-signal"},
-	{run_default, true, SIGKILL, "killed", "no-grace"},
-	{run_default, false, SIGKILL, "killed", "no-grace"},
-	{run_default, true, 0, "failed", "self"},
-	{run_default, false, 0, "failed", "self"},
+	{page_exit_at_go, true, SIGTERM, "terminated", "stop-signal"},
+	{page_exit_at_go, true, SIGKILL, "killed", "no-grace"},
+	{page_exit_at_go, false, SIGKILL, "killed", "no-grace"},
+	{page_exit_at_go, true, 0, "failed", "self"},
+	{page_exit_at_go, false, 0, "failed", "self"},
 };
 
 static const char *gaps_of(enum attach when, bool host_pidns)

@@ -299,7 +299,7 @@ static void stop(struct fixture *f, const struct role *role, struct box *box)
 	if (role->let_go)
 		let_go(f, box, role->held);
 	if (role->taken) {
-		audited_await_taken(box->init_pid);
+		audited_await_taken(box->init_pid, SIGTERM);
 		if (role->in_call == SYS_wait4)
 			assert_int_equal(peek_await_syscall(box->init_pid, SYS_wait4), 0);
 	}

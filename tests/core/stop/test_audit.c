@@ -133,8 +133,12 @@ static void the_default_is_deaf_under_the_shield_and_death_without(void **state)
 		    THREADS(0, 2, 0, 0), .signalfds = 2),
 		ROW("the first has left its threads", "deaf blocked", INIT, BLOCKS,
 		    THREADS(0, 1, 0, 0)),
-		ROW("... and did not block it", "deaf no-handler", INIT, OPEN, THREADS(0, 1, 0, 0)),
-		ROW("... without a shield", "deaf blocked", OPEN, THREADS(0, 1, 0, 0)),
+		ROW("... and did not block it", "deaf no-handler", INIT, OPEN, THREADS(0, 1, 0, 0),
+		    .left = true),
+		ROW("... without a shield", "deaf blocked", OPEN, THREADS(0, 1, 0, 0),
+		    .left = true),
+		ROW("... one of which waits, and one would die of it", "unknown threads-differ",
+		    OPEN, THREADS(1, 0, 1, 0), .left = true),
 	};
 
 	judge(rows, LEN(rows));

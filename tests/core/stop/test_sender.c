@@ -70,7 +70,7 @@ struct shooter {
 	enum relation relation; /* to A1, whose init has pid 4242 */
 	const char *exe, *comm; /* comm NULL: the same */
 	uint64_t cgroup;
-	uint32_t pid, uid;
+	uint32_t pid, uid, sig; /* sig 0: SIGTERM */
 	int32_t code;
 	uint32_t flags;
 	const struct graced_proc *parent, *fourth; /* fourth NULL: it has but one ancestor */
@@ -91,7 +91,7 @@ static void assert_judged(const struct cgmap *map, const struct shooter *s)
 {
 	struct obs_signal sig = {
 		.id = CG_A1,
-		.sig = 15,
+		.sig = s->sig ?: 15,
 		.code = s->code,
 		.flags = s->flags | GRACED_SIG_INIT,
 		.target = P_A1,
@@ -140,6 +140,8 @@ static void test_lists(void **state)
 		BY(POD, SELF, "its own abort", "nginx", CG_A1, 4242, 101, .code = -6),
 		BY(KERNEL, SELF, "its own write to a pipe without a reader", "nginx", CG_A1, 4242,
 		   101, .flags = GRACED_SIG_INFO_NONE),
+		BY(POD, SELF, "itself, by its cgroup.kill", "nginx", CG_A1, 4242, 101, .sig = 9,
+		   .flags = GRACED_SIG_INFO_NONE),
 		BY(KERNEL, KERNEL, "its own rlimit", "nginx", CG_A1, 4242, 101,
 		   .flags = GRACED_SIG_INFO_PRIV),
 		BY(KERNEL, KERNEL, "the kernel in somebody else's context", "java", CG_B1, 4444, 0,

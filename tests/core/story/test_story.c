@@ -69,6 +69,9 @@ static void assert_rows(const struct row *rows, size_t n)
 
 /* --- unasked --------------------------------------------------------------------------------- */
 
+#define PARENT_ENDED \
+	"because its parent, or the thread that had started it, had ended (PR_SET_PDEATHSIG)."
+
 static void each_way_to_end_unasked_has_its_sentence(void **state)
 {
 	static const struct row rows[] = {
@@ -100,7 +103,7 @@ static void each_way_to_end_unasked_has_its_sentence(void **state)
 		{{STOP(TERMINATED, HOST, 2)},
 		 "app[1] was ended by SIGINT from its terminal, or from a process of the host."},
 		{{STOP(TERMINATED, PARENT_DEATH, 10)},
-		 "app[1] was ended by SIGUSR1, sent because its parent had died (PR_SET_PDEATHSIG)."},
+		 "app[1] was ended by SIGUSR1, sent " PARENT_ENDED},
 	};
 
 	assert_rows(rows, LEN(rows));
@@ -117,8 +120,7 @@ static void each_sigkill_has_its_sentence(void **state)
 		{{STOP(KILLED, PID_NAMESPACE, 9),
 		  .kill_signal = SENT_BY(9, SENDER_KERNEL, 4201, "app")},
 		 "app[1] was killed because the init of its pid namespace had ended."},
-		{{STOP(KILLED, PARENT_DEATH, 9)},
-		 "app[1] was killed because its parent had died (PR_SET_PDEATHSIG)."},
+		{{STOP(KILLED, PARENT_DEATH, 9)}, "app[1] was killed " PARENT_ENDED},
 		{{STOP(KILLED, KERNEL, 9), .kill_signal = SENT_BY(9, SENDER_KERNEL, 4201, "app")},
 		 "app[1] was killed by the kernel."},
 		{{STOP(KILLED, NO_GRACE, 9), .kill_signal = SENT(9, 0, 0)},
@@ -340,7 +342,7 @@ static void a_stop_that_went_well_has_its_sentence(void **state)
 		 "which it did not hear."},
 		{{STOP(GRACEFUL, PARENT_DEATH, CODE(0)),
 		  .stop_signal = SENT_BY(15, SENDER_KERNEL, 0, NULL)},
-		 "app[1] ended after SIGTERM, sent because its parent had died (PR_SET_PDEATHSIG)."},
+		 "app[1] ended after SIGTERM, sent " PARENT_ENDED},
 		{{STOP(TERMINATED, STOP_SIGNAL, 15), .stop_signal = SENT(15, 0, 0)},
 		 "app[1] was ended by SIGTERM from runc[700] (the runtime)."},
 		{{STOP(TERMINATED, STOP_SIGNAL, 2), .stop_signal = SENT(15, 0, 0)},
@@ -571,6 +573,7 @@ static void signals_and_ends_are_told_with_their_senders(void **state)
 		 .fatal = {10, 0, IN(6), SENDER_HOST, PROC(4711, 4711, "bash")},
 		 .by = ENDED_HOST},
 		{.process = SH,
+		 .parent_pid = 1,
 		 .exit = {.known = true, .status = 15, .at_ns = IN(6)},
 		 .fatal = {15, 0, IN(6), SENDER_KERNEL, NODE},
 		 .by = ENDED_PARENT_DEATH},

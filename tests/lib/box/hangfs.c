@@ -29,7 +29,7 @@ struct hangfs {
 	bool serves;
 	atomic_bool slow;
 	pthread_t server;
-	char dir[256];
+	char dir[256], elsewhere[256];
 	const char *name; /* of the program */
 	char argument[32];
 	enum hangfs_place place;
@@ -195,6 +195,7 @@ int hangfs_open(const struct hangfs_spec *spec, struct hangfs **ret)
 	fs->stop = eventfd(0, EFD_CLOEXEC);
 	r = fs->fd < 0 || fs->program < 0 || fs->stop < 0 ? -errno : 0;
 	snprintf(fs->dir, sizeof(fs->dir), "%s", spec->dir);
+	snprintf(fs->elsewhere, sizeof(fs->elsewhere), "%s", spec->program);
 	snprintf(fs->argument, sizeof(fs->argument), "%s", spec->argument);
 	fs->place = spec->place;
 	atomic_init(&fs->slow, spec->slow);
@@ -234,7 +235,6 @@ void hangfs_run(struct page *page)
 	char path[sizeof(current->dir) + sizeof(ROOT_NAME) + 1];
 	int fd;
 
-	(void)page;
 	snprintf(path, sizeof(path), "%s/%s", current->dir, current->name);
 	if (!mount_it())
 		_exit(121);
@@ -244,6 +244,14 @@ void hangfs_run(struct page *page)
 		syscall(SYS_execveat, fd, "", argv, env, AT_EMPTY_PATH);
 	} else if (current->place == HANGFS_MOUNTED) {
 		execve(path, argv, env);
+	} else if (current->place == HANGFS_OPEN) {
+		/* Closed after the device, without which the kernel gives up. */
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fcntl(fd, F_DUPFD_CLOEXEC, 2 * HIGH_FD) < 0 || close(fd) < 0)
+			_exit(121);
+		page_ready(page);
+		page_await_go(page, 1);
+		execve(current->elsewhere, argv, env);
 	} else if (become_root()) {
 		execve("/" ROOT_NAME, argv, env);
 	}

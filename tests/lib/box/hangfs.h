@@ -29,6 +29,7 @@ enum hangfs_place {
 	HANGFS_MOUNTED,	 /* the program is called "program", below a directory */
 	HANGFS_DETACHED, /* it is on a mount of its own that is under no root */
 	HANGFS_ROOT,	 /* it is called "memfd:runc", and the file system is the root */
+	HANGFS_OPEN,	 /* it is open, until the process runs it from elsewhere at go 1 */
 };
 
 struct hangfs_spec {

@@ -121,6 +121,14 @@ static inline void page_await_go(struct page *page, uint32_t step)
 		;
 }
 
+/* What a process does that is ready, and ends when it may. */
+static inline void page_exit_at_go(struct page *page)
+{
+	page_ready(page);
+	page_await_go(page, 1);
+	_exit(3);
+}
+
 /* Let every process that waits for step go on. */
 static inline void page_go(struct page *page, uint32_t step)
 {

@@ -69,7 +69,7 @@ static void check_common(const struct box *box, const json_t *rec)
 	assert_true(jrec_parse_time(jrec_text(rec, "time")) > 0);
 }
 
-static bool is_pending(pid_t pid)
+static bool is_pending(pid_t pid, int sig)
 {
 	char path[64], line[256];
 	uint64_t pending = 0;
@@ -82,14 +82,14 @@ static bool is_pending(pid_t pid)
 		if (!strncmp(line, "ShdPnd:", 7))
 			pending = strtoull(line + 7, NULL, 16);
 	fclose(in);
-	return pending >> (SIGTERM - 1) & 1;
+	return pending >> (sig - 1) & 1;
 }
 
-void audited_await_taken(pid_t pid)
+void audited_await_taken(pid_t pid, int sig)
 {
 	uint64_t until = page_clock_ns() + PATIENCE_NS;
 
-	while (is_pending(pid)) {
+	while (is_pending(pid, sig)) {
 		assert_true(page_clock_ns() < until);
 		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 	}
@@ -145,9 +145,9 @@ static void check_unheard(const struct audited_role *role, struct box *box)
 	struct proc_end end;
 
 	if (role->then == AUDITED_STAYS)
-		audited_await_taken(box->init_pid);
+		audited_await_taken(box->init_pid, SIGTERM);
 	await_sleep(box->init_pid);
-	assert_int_equal(is_pending(box->init_pid), role->then == AUDITED_KEEPS);
+	assert_int_equal(is_pending(box->init_pid, SIGTERM), role->then == AUDITED_KEEPS);
 	assert_int_equal(kill(box->init_pid, SIGKILL), 0);
 	assert_int_equal(proc_wait(&box->proc, &end), 0);
 	assert_true(WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL);

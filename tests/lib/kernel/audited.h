@@ -47,8 +47,8 @@ json_t *audited_any(const struct box *box);
 /* The same by this signal, 0: SIGTERM; NULL: it cannot be seen now. */
 json_t *audited_any_by(const struct box *box, int signal);
 
-/* Waits until SIGTERM is not pending any more. */
-void audited_await_taken(pid_t pid);
+/* Waits until a signal is not pending any more: it was taken, or dropped when it was delivered. */
+void audited_await_taken(pid_t pid, int sig);
 
 /* Plays every role from its start to its end. */
 void audited_play(void **state, const struct audited_role *roles, size_t n);

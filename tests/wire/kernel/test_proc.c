@@ -3,6 +3,7 @@
  * from the lines that the kernel writes; so are sockets of /proc/PID/net, and /proc/locks. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -159,7 +160,7 @@ static void who_makes_a_child_runs_or_sleeps_for_a_time_is_not_settled(void **st
 {
 	static const struct {
 		const char *call;
-		long number;
+		long number;	  /* negative: of 32 bits */
 		const char *args; /* NULL: that is the whole line */
 		bool settled;
 	} rows[] = {
@@ -181,8 +182,9 @@ static void who_makes_a_child_runs_or_sleeps_for_a_time_is_not_settled(void **st
 		{"clock_nanosleep", SYS_clock_nanosleep, "0x0 0x7ff 0x0 0x0 0x0", false},
 		{"clone", SYS_clone, "0x0 0x0 0x0 0x0 0x0", false},
 		{"clone3", SYS_clone3, "0x0 0x0 0x0 0x0 0x0", false},
-		{"clone of 32 bits", 120, "0x0 0x0 0x0 0x0 0x0", false},
-		{"vfork of 32 bits", 190, "0x0 0x0 0x0 0x0 0x0", false},
+		{"clone of 32 bits", -120, "0x0 0x0 0x0 0x0 0x0", false},
+		{"vfork of 32 bits", -190, "0x0 0x0 0x0 0x0 0x0", false},
+		{"epoll_wait of 32 bits", -256, "0x7ff 0x1 0x3e8 0x0 0x0", false},
 		{"sigprocmask", SYS_rt_sigprocmask, "0x0 0x0 0x0 0x0 0x0", false},
 #ifdef SYS_vfork
 		{"vfork", SYS_vfork, "0x0 0x0 0x0 0x0 0x0", false},
@@ -196,8 +198,9 @@ static void who_makes_a_child_runs_or_sleeps_for_a_time_is_not_settled(void **st
 		struct procsig_call call;
 		char text[128];
 
-		snprintf(text, sizeof(text), "%ld 0x3 %s 0x7ff 0x7ff\n", rows[i].number,
-			 rows[i].args ? rows[i].args : "");
+		snprintf(text, sizeof(text), "%ld 0x3 %s 0x%s 0x7ff\n", labs(rows[i].number),
+			 rows[i].args ? rows[i].args : "",
+			 rows[i].number < 0 ? "7ff" : "7ffd00000000");
 		if (!rows[i].args)
 			snprintf(text, sizeof(text), "%s\n", rows[i].call);
 		assert_int_equal(procsig_parse_call(text, strlen(text), &call), 0);

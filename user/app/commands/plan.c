@@ -350,22 +350,25 @@ static int read_limit(struct shutview_rules *rules)
 	return 0;
 }
 
-static int print(const struct options *options, const struct shutview *view)
+/* One of the two, the other is NULL. */
+static int print(const struct options *options, const struct shutview *view,
+		 const struct drain *drain)
 {
+	_cleanup_(buf_free) struct buf out = {};
+	size_t n = view ? view->n : drain->n;
 	int r = 0;
 
 	if (!options->json) {
-		_cleanup_(buf_free) struct buf out = {};
 		struct grid_view how = screen_view(options);
 
-		r = shutview_table(&out, view, &how);
+		r = view ? shutview_table(&out, view, &how) : drain_table(&out, drain, &how);
 		fputs(buf_str(&out), stdout);
 		return r;
 	}
-	for (size_t i = 0; i < view->n && r == 0; i++) {
-		_cleanup_(buf_free) struct buf out = {};
-
-		r = shutview_json(&out, options->pods, view, &view->pods[i]);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		buf_reset(&out);
+		r = view ? shutview_json(&out, options->pods, view, &view->pods[i])
+			 : drain_json(&out, options->pods, drain, &drain->pods[i]);
 		fputs(buf_str(&out), stdout);
 	}
 	return r;
@@ -410,7 +413,7 @@ static int plans_shutdown(const struct options *options, const struct source *so
 	if (r < 0)
 		return r;
 	r = shutview_of(&rules, list, pods->n, &arena, &view);
-	return r < 0 ? r : print(options, &view);
+	return r < 0 ? r : print(options, &view, NULL);
 }
 
 /* The groups of a kubelet's configuration that is named, or that is there and has some; else none.
@@ -429,27 +432,6 @@ static int read_groups(const struct source *s, struct arena *arena, struct shutp
 	say("the kubelet's configuration cannot be used: %s; name another with --kubelet.config",
 	    why.text);
 	return 1;
-}
-
-static int print_drain(const struct options *options, const struct drain *drain)
-{
-	int r = 0;
-
-	if (!options->json) {
-		_cleanup_(buf_free) struct buf out = {};
-		struct grid_view view = screen_view(options);
-
-		r = drain_table(&out, drain, &view);
-		fputs(buf_str(&out), stdout);
-		return r;
-	}
-	for (size_t i = 0; i < drain->n && r == 0; i++) {
-		_cleanup_(buf_free) struct buf out = {};
-
-		r = drain_json(&out, options->pods, drain, &drain->pods[i]);
-		fputs(buf_str(&out), stdout);
-	}
-	return r;
 }
 
 /* How to delete the pods of a node that ends at a deadline. As plans_shutdown(). */
@@ -476,7 +458,7 @@ static int plans_drain(const struct options *options, const struct source *sourc
 	drain_sort(list, pods->n);
 	r = drain_of(&plan, options->deadline_ns, list, pods->n, &arena, &drain);
 	drain.minor = options->kubernetes_minor;
-	return r < 0 ? r : print_drain(options, &drain);
+	return r < 0 ? r : print(options, NULL, &drain);
 }
 
 static const struct options_help help = {

@@ -353,21 +353,14 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *use
 	return 0;
 }
 
-static int on_resize(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+static int on_terminal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	struct view *v = userdata;
 
-	terminal_renew(v->terminal);
-	v->drawn_ns = 0;
-	v->due = true;
-	return 0;
-}
-
-static int on_suspend(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
-{
-	struct view *v = userdata;
-
-	terminal_suspend(v->terminal);
+	if (info->ssi_signo == SIGTSTP)
+		terminal_suspend(v->terminal);
+	else
+		terminal_renew(v->terminal);
 	v->drawn_ns = 0;
 	v->due = true;
 	return 0;
@@ -376,10 +369,10 @@ static int on_suspend(sd_event_source *source, const struct signalfd_siginfo *in
 static int add_sources(struct view *v)
 {
 	sd_event *event = monitor_event(v->monitor);
-	int r = monitor_add_signal(v->monitor, SIGWINCH, on_resize, v);
+	int r = monitor_add_signal(v->monitor, SIGWINCH, on_terminal, v);
 
 	if (r >= 0)
-		r = monitor_add_signal(v->monitor, SIGTSTP, on_suspend, v);
+		r = monitor_add_signal(v->monitor, SIGTSTP, on_terminal, v);
 	if (r >= 0)
 		r = sd_event_add_io(event, NULL, STDIN_FILENO, EPOLLIN, on_key, v);
 	if (r >= 0)

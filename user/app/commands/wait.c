@@ -188,14 +188,14 @@ static uint64_t count_losses(struct waiter *w)
 	static const unsigned int which[] = {GRACED_EV_CGROUP_NEW,   GRACED_EV_CGROUP_GONE,
 					     GRACED_EV_CGROUP_EMPTY, GRACED_STAT_WATCH_FULL,
 					     GRACED_STAT_QUOTA,	     GRACED_STAT_TOO_DEEP};
-	struct kern *kern = monitor_kern(w->monitor);
+	const struct kern *kern = monitor_kern(w->monitor);
 	struct graced_stat totals[GRACED_STAT_COUNT] = {};
 	struct kern_misses misses;
 	uint64_t n;
 
 	kern_misses(kern, &misses);
-	n = misses.sure + misses.open;
-	w->missed = n > 0;
+	n = misses.sure + (uint64_t)misses.open;
+	w->missed = misses.sure || misses.open;
 	if (kern_read_stats(kern, totals) < 0)
 		return UINT64_MAX;
 	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)

@@ -19,7 +19,9 @@ struct losses {
 	struct obs_lost totals; /* as fed last */
 	struct lost_of *of;	/* each cgroup with losses, as fed last, sorted by id */
 	size_t n_of;
-	uint64_t missed; /* at the reading before: open ones */
+	int64_t open;	 /* misses, at the reading before */
+	int64_t settled; /* of these: they are counted as missed, or were counted too often */
+	uint64_t missed; /* open at two readings: no second program came */
 	bool sweep_due;	 /* records were lost, and some of their cgroups were not read since */
 };
 
@@ -157,15 +159,22 @@ static uint64_t sum_suppressed(const struct obs_lost *lost)
 	return sum;
 }
 
+/* What falls was counted too often, and hides nothing that is missed afterwards. */
 static uint64_t count_missed(struct losses *l, bool final)
 {
-	uint64_t most = l->totals.recursion_misses, missed;
 	struct kern_misses now;
+	int64_t stayed;
 
 	kern_misses(l->kern, &now);
-	missed = now.sure + (final || now.open < l->missed ? now.open : l->missed);
-	l->missed = now.open;
-	return missed > most ? missed : most;
+	stayed = final || now.open < l->open ? now.open : l->open;
+	if (stayed > l->settled) {
+		l->missed += (uint64_t)(stayed - l->settled);
+		l->settled = stayed;
+	} else if (now.open < l->settled) {
+		l->settled = now.open;
+	}
+	l->open = now.open;
+	return now.sure + l->missed;
 }
 
 void losses_feed(struct losses *l, bool final)

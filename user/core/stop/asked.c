@@ -48,7 +48,7 @@ struct stop_signal *asked_want(struct stop *stop, const struct stop_signal **s)
 	return own;
 }
 
-void asked_unasked(struct stop *stop)
+void asked_clear(struct stop *stop)
 {
 	stop->request_sigs = stop->given_ns = 0;
 	stop->hearing = 0;

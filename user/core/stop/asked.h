@@ -21,8 +21,8 @@ void asked_drop(struct cgmap *map, const struct stop_signal **s);
  * have lost a record. */
 struct stop_signal *asked_want(struct stop *stop, const struct stop_signal **s);
 void asked_forget_all(struct cgmap *map, struct stop *stop);
-/* What is known by the request alone. */
-void asked_unasked(struct stop *stop);
+/* Forgets what is known by the request alone. */
+void asked_clear(struct stop *stop);
 
 /* A signal from one that asks: the request, or one beside it. */
 void asked_note(struct cgmap *map, struct stop *stop, const struct obs_signal *sig, uint64_t at_ns,

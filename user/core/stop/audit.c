@@ -130,7 +130,7 @@ static struct audit judge_handled(const struct audit_facts *f)
 	return f->threads_unread ? verdict(AUDIT_UNKNOWN, AUDIT_ACCESS) : judge_all_blocked(f);
 }
 
-/* The leader blocks it: it is queued, for which thread is not known. */
+/* The leader blocks it, or has left: it is queued, for which thread is not known. */
 static struct audit judge_queued(const struct audit_facts *f)
 {
 	bool open = f->threads[AUDIT_OPEN], waits = f->threads[AUDIT_WAITS];
@@ -158,8 +158,8 @@ static struct audit judge_unhandled(const struct audit_facts *f)
 {
 	switch (f->leader) {
 	case AUDIT_OPEN:
-		/* It has left its threads, and those block it (complete_signal()). */
-		if (!is_dropped(f) && !f->threads[AUDIT_OPEN])
+		/* Another thread is chosen (complete_signal()). */
+		if (!is_dropped(f) && f->left)
 			return judge_queued(f);
 		return f->waking ? verdict(AUDIT_UNKNOWN, AUDIT_BUSY) : taken_by_default(f);
 	case AUDIT_WAITS:

@@ -61,7 +61,8 @@ struct audit_facts {
 	uint32_t signal; /* 1 to 64 */
 	bool shielded;	 /* init of a pid namespace */
 	enum audit_disposition disposition;
-	enum audit_thread leader; /* also when it has left its threads behind */
+	enum audit_thread leader; /* by its mask, which counts also when it has left its threads */
+	bool left;		  /* ... then one of these takes it */
 	/* It does not block it and is not asleep; and since the last look, if there was one, it has
 	 * not run, or has slept. In sigtimedwait(2) the kernel opens the mask for the wait: one
 	 * that is woken there looks like that until it gets a CPU. */

@@ -252,7 +252,7 @@ void stop_restored(struct stop *stop)
 	if (stop->state == STOP_REQUESTED && !stop->request->seen)
 		stop->state = STOP_RUNNING;
 	if (!stop->request->seen) {
-		asked_unasked(stop);
+		asked_clear(stop);
 		stop->forward = (struct stop_forward){};
 	}
 	if (stop->state == STOP_IDLE || stop->state == STOP_REPORTED)

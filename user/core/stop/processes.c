@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "core/stop/asked.h"
 
 #define SIGKILL_NR    9
@@ -62,6 +63,7 @@ static struct processes *want_all(struct stop *stop)
 {
 	if (!stop->processes)
 		stop->processes = calloc(1, sizeof(*stop->processes));
+	stop->record_lost |= !stop->processes;
 	return stop->processes;
 }
 
@@ -141,19 +143,8 @@ static struct process *oldest(struct processes *all)
 
 static bool grow(struct processes *all, size_t max)
 {
-	size_t room = all->room ? all->room * 2 : 4;
-	struct process *list;
-
-	if (all->n < all->room)
-		return true;
-	if (all->n >= max)
-		return false;
-	list = realloc(all->list, room * sizeof(*list));
-	if (!list)
-		return false;
-	all->list = list;
-	all->room = room;
-	return true;
+	return (all->n < all->room || all->n < max) &&
+	       ROOM_FOR_ONE(all->list, all->n, all->room, 4);
 }
 
 /* Its end may follow, and it is one process all the same. */
@@ -205,13 +196,17 @@ static struct process *add(struct cgmap *map, struct stop *stop, struct processe
 	struct process *p;
 
 	take_back(all, proc);
-	if (grow(all, stopped ? PROCESSES_MAX : PROCESSES_UNASKED))
+	if (grow(all, stopped ? PROCESSES_MAX : PROCESSES_UNASKED)) {
 		p = all->list + all->n++;
-	/* What ends after init explains nothing that nobody asked for. */
-	else if (!all->n || (!stopped && stop->exit_seen && process_concerns(stop, oldest(all))))
+	} else if (!all->n) {
+		stop->record_lost = true;
 		return NULL;
-	else
+	} else if (!stopped && stop->exit_seen && process_concerns(stop, oldest(all))) {
+		/* What ends after init explains nothing that nobody asked for. */
+		return NULL;
+	} else {
 		p = replace(map, stop, all);
+	}
 	*p = (struct process){.proc = *proc};
 	return p;
 }

@@ -3,6 +3,7 @@
  * OUTCOME AND CAUSE). */
 #include "core/stop/sender.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "graced/runtime.h"
@@ -281,10 +282,12 @@ static bool from_kernel(const struct obs_signal *sig)
 	return sig->sender.pid == 0 || (sig->code > 0 && sig->sender.pid != sig->target.pid);
 }
 
-/* By its own system call: SIGPIPE and SIGXFSZ of a write(2) (kernel/signal.c, send_sig()). */
+/* By its own system call: SIGPIPE and SIGXFSZ of a write(2) (kernel/signal.c, send_sig()). It is
+ * the process that decides to write to its own cgroup.kill. */
 static bool is_calls_own(const struct obs_signal *sig)
 {
-	return sig->flags & GRACED_SIG_INFO_NONE && sig->sender.pid == sig->target.pid;
+	return sig->flags & GRACED_SIG_INFO_NONE && sig->sender.pid == sig->target.pid &&
+	       sig->sig != SIGKILL;
 }
 
 static enum sender_kind kind_of(const struct cgmap *map, const struct obs_signal *sig,

@@ -380,7 +380,7 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 	if (!stop_advance(stop, STOP_EV_LAPSE))
 		return;
 	asked_drop(map, &stop->request);
-	asked_unasked(stop);
+	asked_clear(stop);
 	stop->waits = waits_free(stop->waits);
 	stop->waits_ns = 0;
 }

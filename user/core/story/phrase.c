@@ -83,12 +83,14 @@ void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns)
 
 void phrase_add_parent_death(struct buf *out, const struct record_member *m)
 {
-	/* It was its parent to the end: the process went on. */
-	bool thread = m && m->by == ENDED_PARENT_DEATH && m->parent_pid &&
-		      m->fatal.process.pid == m->parent_pid;
+	/* The kernel sends it also when a thread ends. Who was its parent to the end went on. */
+	bool known = m && m->by == ENDED_PARENT_DEATH && m->parent_pid;
+	bool thread = known && m->fatal.process.pid == m->parent_pid;
 
-	buf_adds(out, thread ? " because the thread that was its parent had ended"
-			     : " because its parent had died");
+	buf_adds(out,
+		 thread	 ? " because the thread that was its parent had ended"
+		 : known ? " because its parent had died"
+			 : " because its parent, or the thread that had started it, had ended");
 	buf_adds(out, " (PR_SET_PDEATHSIG)");
 }
 

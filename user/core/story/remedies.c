@@ -422,7 +422,9 @@ static const struct remedy remedies[] = {
 	 NULL},
 	{ANY, is_crash_unseen, "See the program's own log and its core dump, if there is one.",
 	 NULL},
-	{ANY, is_over_cpu_time, "See its limit of CPU time (ulimit -t, RLIMIT_CPU).", NULL},
+	{ANY, is_over_cpu_time,
+	 "See its limit of CPU time (ulimit -t, RLIMIT_CPU; RLIMIT_RTTIME of a real-time thread).",
+	 NULL},
 	{ANY, is_over_file_size, "See its limit of a file's size (ulimit -f, RLIMIT_FSIZE).", NULL},
 	{ANY, is_call_refused,
 	 "See its seccomp profile, which does not allow a system call that it made: the kernel's log may have "

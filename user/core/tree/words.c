@@ -134,7 +134,7 @@ static const char *const unknown[TREE_REASON_COUNT] = {
 	[TREE_RERAISES] = "unknown: @ may have only the handler of Node, which does not end PID 1",
 	[TREE_SHARED] = "unknown: nothing passes the signal on, and its namespace does not end",
 	[TREE_UNREAD] = "unknown: @ could not be looked into",
-	[TREE_UNCLEAR] = "unknown: which thread of @ gets the signal is not known",
+	[TREE_UNCLEAR] = "unknown: whether a thread of @ would take the signal now is not known",
 };
 
 static void add_unknown(struct buf *out, const struct tree *t, size_t i)

@@ -752,19 +752,16 @@ int kern_read_stats(const struct kern *kern, struct graced_stat *ret)
 }
 
 /* What both programs were dropped for, or for now the first alone. */
-static uint64_t misses_of_both(struct kern *kern, unsigned int i, unsigned int which)
+static int64_t misses_of_both(const struct kern *kern, unsigned int i, unsigned int which)
 {
 	uint64_t again = __atomic_load_n(&kern->bss->again_runs[which], __ATOMIC_ACQUIRE);
-	uint64_t misses = misses_of(kern, i);
 
-	if (again > misses + kern->surplus[which])
-		kern->surplus[which] = again - misses;
-	return misses + kern->surplus[which] - again;
+	return (int64_t)(misses_of(kern, i) - again);
 }
 
 /* What on_reap() misses is looked for (core/engine/wait), and what a second program misses counts
  * where the first missed it, too. */
-void kern_misses(struct kern *kern, struct kern_misses *ret)
+void kern_misses(const struct kern *kern, struct kern_misses *ret)
 {
 	static const enum graced_hook firsts[] = {GRACED_HOOK_EXIT, GRACED_HOOK_EXEC};
 

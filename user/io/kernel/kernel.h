@@ -131,9 +131,9 @@ int kern_read_stats(const struct kern *kern, struct graced_stat *ret);
 /* Events for which the kernel did not run a program. */
 struct kern_misses {
 	uint64_t sure;
-	uint64_t open; /* if they are still there at the next reading: a second program may come yet
-			*/
+	/* Less what second programs did, which may come yet, and counted too often: it may fall. */
+	int64_t open;
 };
-void kern_misses(struct kern *kern, struct kern_misses *ret);
+void kern_misses(const struct kern *kern, struct kern_misses *ret);
 
 #endif

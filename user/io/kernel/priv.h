@@ -23,8 +23,6 @@ struct kern {
 	int ring_fd, watched_fd, inits_fd, stats_fd, noisy_fd, costs_fd;
 	int set_kind_fd, set_stop_fd, delete_fd; /* programs that change or delete an entry */
 	int cpus;
-	uint64_t surplus[GRACED_AGAIN_COUNT]; /* what second programs counted too many, as far as
-						 seen */
 };
 
 #endif

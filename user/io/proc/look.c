@@ -433,8 +433,7 @@ bool look_thread(pid_t pid, pid_t tid, struct obs_look *ret)
 	ret->file[0] = '\0';
 	read_wchan(dir, ret->wchan);
 	ret->tracer_pid = stat.state == 't' ? read_tracer(dir) : 0;
-	/* For that file the kernel waits until an exec is over, which may close files of a file
-	 * system that does not answer. */
+	/* As procfs_is_replaced() has it, in a thread that was just seen. */
 	if (stat.state == 'D')
 		return true;
 	snprintf(path, sizeof(path), "%s/syscall", dir);
@@ -476,12 +475,7 @@ static int stat_of(uint32_t pid, struct procfs_stat *ret)
 	char dir[32];
 
 	snprintf(dir, sizeof(dir), "/proc/%" PRIu32, pid);
-	return read_stat(dir, ret);
-}
-
-static bool is_zombie(const struct procfs_stat *stat)
-{
-	return stat->state == 'Z' || stat->state == 'X';
+	return procfs_is_replaced((pid_t)pid) ? -EBUSY : read_stat(dir, ret);
 }
 
 static bool is_pid1(uint32_t pid)
@@ -543,7 +537,7 @@ static bool take_holder(void *userdata, uint32_t pid)
 	search->found = (struct held){.pid = pid, .parent_pid = stat.ppid};
 	memcpy(search->found.comm, stat.comm, sizeof(stat.comm));
 	memcpy(search->found.parent_comm, parent.comm, sizeof(parent.comm));
-	return is_zombie(&stat);
+	return has_ended(&stat);
 }
 
 int held_find(uint32_t pid, struct held *ret)

@@ -34,13 +34,12 @@ int procfs_sig_status(pid_t pid, struct procsig_status *ret)
 	return read_status(AT_FDCWD, path, ret);
 }
 
-/* True with the call, or false when it may not be read. */
-static bool read_call(int dirfd_, const char *path, struct procsig_call *ret)
+static int read_call(int dirfd_, const char *path, struct procsig_call *ret)
 {
 	char text[512];
 	ssize_t n = fd_read_into(dirfd_, path, text, sizeof(text));
 
-	return n >= 0 && procsig_parse_call(text, (size_t)n, ret) == 0;
+	return n < 0 ? (int)n : procsig_parse_call(text, (size_t)n, ret);
 }
 
 bool procfs_sig_awaits_child(pid_t pid)
@@ -49,7 +48,7 @@ bool procfs_sig_awaits_child(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
-	return read_call(AT_FDCWD, path, &call) && procsig_awaits_child(&call);
+	return read_call(AT_FDCWD, path, &call) == 0 && procsig_awaits_child(&call);
 }
 
 static bool read_set(int task, const char *tid, uint64_t at, uint64_t *ret)
@@ -90,7 +89,7 @@ static enum audit_call call_of(int task, const char *tid, struct audit_facts *f,
 	char path[32];
 
 	snprintf(path, sizeof(path), "%s/syscall", tid);
-	if (!read_call(task, path, &call))
+	if (read_call(task, path, &call) < 0)
 		return call_by_wchan(task, tid);
 	*ret_runs = !call.sleeps;
 	f->spawning += procsig_makes_child(&call);
@@ -102,14 +101,13 @@ static enum audit_call call_of(int task, const char *tid, struct audit_facts *f,
 static void look_at_blocking(int task, const char *tid, struct audit_facts *f)
 {
 	struct procsig_call call;
-	char path[32], text[512];
-	ssize_t n;
+	char path[32];
+	int r;
 
 	snprintf(path, sizeof(path), "%s/syscall", tid);
-	n = fd_read_into(task, path, text, sizeof(text));
-	f->calls_unread |= n == -EACCES || n == -EPERM;
-	f->passing += n < 0 || procsig_parse_call(text, (size_t)n, &call) < 0 ||
-		      !procsig_is_settled(&call);
+	r = read_call(task, path, &call);
+	f->calls_unread |= r == -EACCES || r == -EPERM;
+	f->passing += r < 0 || !procsig_is_settled(&call);
 }
 
 static bool has(uint64_t mask, uint32_t signal)
@@ -201,6 +199,7 @@ static int read_thread(int task, const char *tid, bool leader, struct audit_fact
 		return 0;
 	}
 	f->leader = thread;
+	f->left = has_left(&s);
 	f->waking = false;
 	if (runs)
 		look_at_running(task, tid, s.sleeps, f);
@@ -313,7 +312,7 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 	if (r < 0)
 		return r;
 	/* It is queued for one only while the leader blocks it, or has left those that do. */
-	if (f->leader == AUDIT_BLOCKS || !f->threads[AUDIT_OPEN])
+	if (f->leader == AUDIT_BLOCKS || f->left)
 		read_signalfds(pid, most, f);
 	return 0;
 }

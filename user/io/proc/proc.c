@@ -118,10 +118,23 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 	return 0;
 }
 
+bool procfs_is_replaced(pid_t pid)
+{
+	unsigned long size, code, data;
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	return fd_read_into(AT_FDCWD, path, text, sizeof(text)) > 0 &&
+	       sscanf(text, "%lu %*u %*u %lu %*u %lu", &size, &code, &data) == 3 && size &&
+	       size == data && !code;
+}
+
 static int open_pidns(pid_t pid)
 {
 	char path[64];
 
+	if (procfs_is_replaced(pid))
+		return -EBUSY;
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
@@ -168,10 +181,11 @@ uint32_t procfs_ns_pid(const struct procfs_proc *p, ino_t pidns)
 	return (uint32_t)number;
 }
 
-static int read_stat(const char *path, struct procfs_stat *ret)
+static int read_stat(pid_t pid, const char *path, struct procfs_stat *ret)
 {
 	char text[2048];
-	ssize_t n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	ssize_t n =
+		procfs_is_replaced(pid) ? -EBUSY : fd_read_into(AT_FDCWD, path, text, sizeof(text));
 
 	if (n < 0)
 		return n == -ENOENT ? -ESRCH : (int)n;
@@ -215,7 +229,7 @@ static int find_thread(pid_t pid, bool (*is_wanted)(const struct procfs_stat *st
 		if (!tid || tid > INT_MAX)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%lu/stat", pid, tid);
-		r = read_stat(path, &stat);
+		r = read_stat(pid, path, &stat);
 		if (r < 0 && r != -ESRCH)
 			return r;
 		if (r == 0 && is_wanted(&stat)) {
@@ -354,7 +368,7 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	r = read_stat(path, &stat);
+	r = read_stat(pid, path, &stat);
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
@@ -393,7 +407,8 @@ uint32_t procfs_keeper(const struct procfs_proc *init)
 	char parent[GRACED_COMM_LEN];
 
 	/* PID 1 took over what another has left. */
-	if (init->ppid <= 1 || clock_boot_ns() - init->proc.start_ns < STAGE_NS)
+	if (init->ppid <= 1 || clock_boot_ns() - init->proc.start_ns < STAGE_NS ||
+	    procfs_is_replaced((pid_t)init->ppid))
 		return 0;
 	read_exe((pid_t)init->ppid, init->ppid, parent);
 	return is_runtime(parent) ? 0 : init->ppid;
@@ -410,7 +425,7 @@ bool procfs_is_process(pid_t pid, uint64_t start_ns)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_stat(path, &stat) == 0 && started_at(&stat, start_ns);
+	return read_stat(pid, path, &stat) == 0 && started_at(&stat, start_ns);
 }
 
 bool procfs_alive(pid_t pid, uint64_t start_ns)
@@ -421,7 +436,7 @@ bool procfs_alive(pid_t pid, uint64_t start_ns)
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	r = read_stat(path, &stat);
+	r = read_stat(pid, path, &stat);
 	if (r < 0)
 		return r != -ESRCH;
 	if (!started_at(&stat, start_ns))

@@ -51,7 +51,15 @@ struct procfs_proc {
 int procfs_parse_stat(const char *text, size_t len, struct procfs_stat *ret);
 int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret);
 
-/* -ESRCH: there is no such process. cgroup_id is copied into *ret. */
+/*
+ * Whether an exec has replaced its program, and has yet to close its files: nothing but a stack is
+ * mapped. Until these are closed, which a file system that does not answer may prevent, the kernel
+ * keeps waiting whoever reads `syscall`, and from Linux 6.18 on also `stat`, `wchan` and its links
+ * (exec_update_lock). The functions below do not read these then.
+ */
+bool procfs_is_replaced(pid_t pid);
+
+/* -ESRCH: there is no such process; -EBUSY: it is replaced. cgroup_id is copied into *ret. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
 /* The inode number of a process's pid namespace; 0: not known. */

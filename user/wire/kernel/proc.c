@@ -16,6 +16,8 @@
 #define COMPAT_CLONE		   120
 #define COMPAT_VFORK		   190
 
+#define EPOLL_PWAIT2 441 /* Linux 5.11 */
+
 struct span {
 	const char *at, *end;
 };
@@ -148,11 +150,17 @@ static bool take_word(struct span *text, const char *word)
 	return true;
 }
 
+static bool take_argument(struct span *text, uint64_t *ret)
+{
+	return take_word(text, " 0x") && take_hex(text, ret);
+}
+
 /* "running", "-1 SP PC" or "NUMBER ARG0 ... ARG5 SP PC" */
 int procsig_parse_call(const char *text, size_t len, struct procsig_call *ret)
 {
 	struct span rest = {text, text + len};
 	struct procsig_call call = {};
+	uint64_t sp = 0, pc = 0;
 
 	if (take_word(&rest, "running")) {
 		*ret = call;
@@ -162,8 +170,11 @@ int procsig_parse_call(const char *text, size_t len, struct procsig_call *ret)
 		return -EBADMSG;
 	call.sleeps = call.number >= 0;
 	for (int i = 0; call.sleeps && i < 6; i++)
-		if (!take_word(&rest, " 0x") || !take_hex(&rest, &call.args[i]))
+		if (!take_argument(&rest, &call.args[i]))
 			return -EBADMSG;
+	if (call.sleeps && (!take_argument(&rest, &sp) || !take_argument(&rest, &pc)))
+		return -EBADMSG;
+	call.is_compat = call.sleeps && sp <= UINT32_MAX && pc <= UINT32_MAX;
 	*ret = call;
 	return 0;
 }
@@ -243,6 +254,8 @@ enum look_call procsig_call_kind(const struct procsig_call *call)
 {
 	if (!call->sleeps)
 		return LOOK_CALL_NONE;
+	if (call->is_compat)
+		return LOOK_CALL_OTHER;
 	if (call->number == SYS_fcntl && is_lock(call->args[1]))
 		return LOOK_CALL_LOCK;
 	return kind_of(call->number)->kind;
@@ -263,14 +276,6 @@ static bool has_limit(const struct procsig_call *call)
 	return limit == ALWAYS || (limit && call->args[limit - 1]);
 }
 
-static bool is_one_of(int64_t number, const int64_t *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == number)
-			return true;
-	return false;
-}
-
 bool procsig_makes_child(const struct procsig_call *call)
 {
 	static const int64_t list[] = {
@@ -280,29 +285,17 @@ bool procsig_makes_child(const struct procsig_call *call)
 #endif
 	};
 
-	return call->sleeps && is_one_of(call->number, list, sizeof(list) / sizeof(*list));
+	for (size_t i = 0; call->sleeps && i < sizeof(list) / sizeof(*list); i++)
+		if (list[i] == call->number)
+			return true;
+	return false;
 }
 
 bool procsig_is_settled(const struct procsig_call *call)
 {
-	/* The numbers may be waits for a time in 32-bit processes, on x86 as on arm, and
-	 * epoll_pwait2. */
-	static const int64_t passing[] = {
-		SYS_rt_sigprocmask,
-		SYS_restart_syscall,
-		142,
-		162,
-		168,
-		240,
-		407,
-		413,
-		414,
-		422,
-		441,
-	};
-
-	return call->sleeps && !procsig_makes_child(call) && !has_limit(call) &&
-	       !is_one_of(call->number, passing, sizeof(passing) / sizeof(*passing));
+	return call->sleeps && !call->is_compat && !procsig_makes_child(call) && !has_limit(call) &&
+	       call->number != SYS_rt_sigprocmask && call->number != SYS_restart_syscall &&
+	       call->number != EPOLL_PWAIT2;
 }
 
 enum procsig_wchan procsig_parse_wchan(const char *text, size_t len)

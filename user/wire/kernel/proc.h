@@ -35,6 +35,7 @@ int procsig_parse_signalfd(const char *text, size_t len, uint64_t *ret);
 struct procsig_call {
 	bool sleeps;	/* false: it runs, or sleeps outside of one; nothing else counts then */
 	int64_t number; /* in the ABI of the process, which need not be ours */
+	bool is_compat; /* its stack and its code are below 4 GiB: it has that of 32 bits */
 	uint64_t args[6];
 };
 
@@ -57,8 +58,9 @@ bool procsig_makes_child(const struct procsig_call *call);
 /*
  * Whether a thread in this call keeps its mask, and takes no blocked signal, until something else
  * happens: not one that runs, that sleeps for a time (it may look for the signal then), that makes
- * a child (vfork(2) sleeps until the child execs, and is called with everything blocked), or that
- * is held by the freezer on its way out of the call that sets the mask.
+ * a child (vfork(2) sleeps until the child execs, and is called with everything blocked), that is
+ * held by the freezer on its way out of the call that sets the mask, or of 32 bits: which of its
+ * calls sleep for a time is not looked up.
  */
 bool procsig_is_settled(const struct procsig_call *call);
 
