@@ -146,7 +146,7 @@ static void each_file(pid_t pid, file_fn fn, void *userdata)
 	struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	if (fd_opendir(AT_FDCWD, path, &dir) < 0)
+	if (procfs_is_replaced(pid) || fd_opendir(AT_FDCWD, path, &dir) < 0)
 		return;
 	for (int i = 0; i < FILES_MAX && (entry = readdir(dir)); i++) {
 		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
@@ -335,16 +335,6 @@ void look_holder(struct obs_look *look)
 
 /* --- processes and threads --------------------------------------------------------------------- */
 
-static int read_stat(const char *dir, struct procfs_stat *ret)
-{
-	char path[96], text[2048];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "%s/stat", dir);
-	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
-	return n < 0 ? (int)n : procfs_parse_stat(text, (size_t)n, ret);
-}
-
 static bool has_ended(const struct procfs_stat *stat)
 {
 	return stat->state == 'Z' || stat->state == 'X';
@@ -357,12 +347,10 @@ int look_process(pid_t pid, uint64_t cgroup_id, ino_t pidns, struct obs_look *re
 	struct procfs_proc proc;
 	struct procfs_stat stat;
 	int r = procfs_read(pid, cgroup_id, &proc);
-	char dir[64];
 
 	if (r < 0)
 		return r;
-	snprintf(dir, sizeof(dir), "/proc/%d", pid);
-	if (proc.exiting || procfs_sig_status(pid, &status) < 0 || read_stat(dir, &stat) < 0)
+	if (proc.exiting || procfs_sig_status(pid, &status) < 0 || procfs_stat(pid, 0, &stat) < 0)
 		return -ESRCH;
 	proc.proc.ns_pid = procfs_ns_pid(&proc, pidns);
 	*ret = (struct obs_look){
@@ -422,16 +410,20 @@ bool look_thread(pid_t pid, pid_t tid, struct obs_look *ret)
 	struct procsig_call call;
 	struct procfs_stat stat;
 	char dir[64], path[96], text[512];
+	int r = procfs_stat(pid, tid ? tid : pid, &stat);
 	ssize_t n;
 
-	snprintf(dir, sizeof(dir), "/proc/%d/task/%d", pid, tid ? tid : pid);
-	if (read_stat(dir, &stat) < 0 || has_ended(&stat))
+	if (r == -EBUSY)
+		stat = (struct procfs_stat){.state = 'D'};
+	else if (r < 0 || has_ended(&stat))
 		return false;
+	snprintf(dir, sizeof(dir), "/proc/%d/task/%d", pid, tid ? tid : pid);
 	ret->tid = (uint32_t)tid;
 	ret->state = (unsigned char)stat.state;
 	ret->call = LOOK_CALL_NONE;
-	ret->file[0] = '\0';
-	read_wchan(dir, ret->wchan);
+	ret->file[0] = ret->wchan[0] = '\0';
+	if (r == 0)
+		read_wchan(dir, ret->wchan);
 	ret->tracer_pid = stat.state == 't' ? read_tracer(dir) : 0;
 	/* As procfs_is_replaced() has it, in a thread that was just seen. */
 	if (stat.state == 'D')
@@ -470,14 +462,6 @@ size_t look_threads(pid_t pid, pid_t ret[static LOOK_THREADS])
 #define PF_EXITING 0x4
 #define TICK_NS	   10000000ull
 
-static int stat_of(uint32_t pid, struct procfs_stat *ret)
-{
-	char dir[32];
-
-	snprintf(dir, sizeof(dir), "/proc/%" PRIu32, pid);
-	return procfs_is_replaced((pid_t)pid) ? -EBUSY : read_stat(dir, ret);
-}
-
 static bool is_pid1(uint32_t pid)
 {
 	struct procfs_status status;
@@ -494,7 +478,7 @@ bool held_is(uint32_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
 
-	if (stat_of(pid, &stat) < 0 || !(stat.flags & PF_EXITING))
+	if (procfs_stat((pid_t)pid, 0, &stat) < 0 || !(stat.flags & PF_EXITING))
 		return false;
 	return (!start_ns || stat.start_ns == start_ns - start_ns % TICK_NS) && is_pid1(pid) &&
 	       procfs_ends((pid_t)pid);
@@ -531,9 +515,9 @@ static bool take_holder(void *userdata, uint32_t pid)
 
 	/* One below has a PID 1 that has to end before. */
 	if (pid == search->init || procfs_pidns_above((pid_t)pid, search->pidns) < 0 ||
-	    stat_of(pid, &stat) < 0)
+	    procfs_stat((pid_t)pid, 0, &stat) < 0)
 		return false;
-	stat_of(stat.ppid, &parent);
+	procfs_stat((pid_t)stat.ppid, 0, &parent);
 	search->found = (struct held){.pid = pid, .parent_pid = stat.ppid};
 	memcpy(search->found.comm, stat.comm, sizeof(stat.comm));
 	memcpy(search->found.parent_comm, parent.comm, sizeof(parent.comm));

@@ -48,7 +48,8 @@ bool procfs_sig_awaits_child(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
-	return read_call(AT_FDCWD, path, &call) == 0 && procsig_awaits_child(&call);
+	return !procfs_is_replaced(pid) && read_call(AT_FDCWD, path, &call) == 0 &&
+	       procsig_awaits_child(&call);
 }
 
 static bool read_set(int task, const char *tid, uint64_t at, uint64_t *ret)
@@ -308,7 +309,7 @@ int procfs_sig_read(pid_t pid, uint32_t most, struct audit_facts *f)
 	f->signalfds = f->passing = f->spawning = f->awake = f->waking_others = 0;
 	f->threads_unread = f->calls_unread = f->signalfds_unread = false;
 	f->pending = f->stopped = false;
-	r = read_threads(pid, most, f);
+	r = procfs_is_replaced(pid) ? -EBUSY : read_threads(pid, most, f);
 	if (r < 0)
 		return r;
 	/* It is queued for one only while the leader blocks it, or has left those that do. */

@@ -181,12 +181,15 @@ uint32_t procfs_ns_pid(const struct procfs_proc *p, ino_t pidns)
 	return (uint32_t)number;
 }
 
-static int read_stat(pid_t pid, const char *path, struct procfs_stat *ret)
+int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret)
 {
-	char text[2048];
-	ssize_t n =
-		procfs_is_replaced(pid) ? -EBUSY : fd_read_into(AT_FDCWD, path, text, sizeof(text));
+	char path[64], text[2048];
+	ssize_t n;
 
+	if (procfs_is_replaced(pid))
+		return -EBUSY;
+	snprintf(path, sizeof(path), tid ? "/proc/%d/task/%d/stat" : "/proc/%d/stat", pid, tid);
+	n = fd_read_into(AT_FDCWD, path, text, sizeof(text));
 	if (n < 0)
 		return n == -ENOENT ? -ESRCH : (int)n;
 	return procfs_parse_stat(text, (size_t)n, ret);
@@ -228,8 +231,7 @@ static int find_thread(pid_t pid, bool (*is_wanted)(const struct procfs_stat *st
 
 		if (!tid || tid > INT_MAX)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%lu/stat", pid, tid);
-		r = read_stat(pid, path, &stat);
+		r = procfs_stat(pid, (pid_t)tid, &stat);
 		if (r < 0 && r != -ESRCH)
 			return r;
 		if (r == 0 && is_wanted(&stat)) {
@@ -259,6 +261,8 @@ static void read_exe(pid_t pid, unsigned long tid, char ret[static GRACED_COMM_L
 	ssize_t n;
 
 	memset(ret, 0, GRACED_COMM_LEN);
+	if (procfs_is_replaced(pid))
+		return;
 	snprintf(link, sizeof(link), "/proc/%d/task/%lu/exe", pid, tid);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n <= 0)
@@ -276,7 +280,7 @@ void procfs_exe(pid_t pid, char *ret, size_t size)
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	n = readlink(link, ret, size - 1);
+	n = procfs_is_replaced(pid) ? -1 : readlink(link, ret, size - 1);
 	ret[n > 0 ? n : 0] = 0;
 }
 
@@ -303,6 +307,8 @@ int procfs_exe_in_memory(pid_t pid)
 	long exe_mount, memory_mount;
 	char link[64];
 
+	if (procfs_is_replaced(pid))
+		return -EBUSY;
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	exe = open(link, O_PATH | O_CLOEXEC);
 	if (exe < 0)
@@ -333,7 +339,7 @@ static bool read_mounts(uint32_t pid, char ret[static 64])
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/%" PRIu32 "/ns/mnt", pid);
-	n = readlink(link, ret, 63);
+	n = procfs_is_replaced((pid_t)pid) ? -1 : readlink(link, ret, 63);
 	ret[n > 0 ? n : 0] = 0;
 	return n > 0;
 }
@@ -367,8 +373,7 @@ int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret)
 	ssize_t n;
 	int r;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	r = read_stat(pid, path, &stat);
+	r = procfs_stat(pid, 0, &stat);
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
@@ -407,11 +412,10 @@ uint32_t procfs_keeper(const struct procfs_proc *init)
 	char parent[GRACED_COMM_LEN];
 
 	/* PID 1 took over what another has left. */
-	if (init->ppid <= 1 || clock_boot_ns() - init->proc.start_ns < STAGE_NS ||
-	    procfs_is_replaced((pid_t)init->ppid))
+	if (init->ppid <= 1 || clock_boot_ns() - init->proc.start_ns < STAGE_NS)
 		return 0;
 	read_exe((pid_t)init->ppid, init->ppid, parent);
-	return is_runtime(parent) ? 0 : init->ppid;
+	return !parent[0] || is_runtime(parent) ? 0 : init->ppid;
 }
 
 static bool started_at(const struct procfs_stat *stat, uint64_t start_ns)
@@ -422,21 +426,16 @@ static bool started_at(const struct procfs_stat *stat, uint64_t start_ns)
 bool procfs_is_process(pid_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_stat(pid, path, &stat) == 0 && started_at(&stat, start_ns);
+	return procfs_stat(pid, 0, &stat) == 0 && started_at(&stat, start_ns);
 }
 
 bool procfs_alive(pid_t pid, uint64_t start_ns)
 {
 	struct procfs_stat stat;
 	unsigned long tid;
-	char path[64];
-	int r;
+	int r = procfs_stat(pid, 0, &stat);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	r = read_stat(pid, path, &stat);
 	if (r < 0)
 		return r != -ESRCH;
 	if (!started_at(&stat, start_ns))
@@ -656,6 +655,8 @@ int procfs_has_variable(pid_t pid, const char *variable)
 	char path[64];
 	ssize_t n;
 
+	if (procfs_is_replaced(pid))
+		return -EBUSY;
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	n = fd_read_all(AT_FDCWD, path, ENVIRON_MAX, &text);
 	if (n < 0)

@@ -59,6 +59,9 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
  */
 bool procfs_is_replaced(pid_t pid);
 
+/* tid 0: the process's own, as of its leader. -ESRCH: there is none; -EBUSY: it is replaced. */
+int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret);
+
 /* -ESRCH: there is no such process; -EBUSY: it is replaced. cgroup_id is copied into *ret. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
