@@ -603,3 +603,21 @@ bool process_is_cut(const struct stop *stop, const struct process *p)
 		return false;
 	return !fatal || fatal->sender.relation != RELATION_SELF;
 }
+
+bool processes_outlived(const struct stop *stop)
+{
+	const struct processes *all = stop->processes;
+	bool ended = false;
+
+	for (size_t i = 0; all && i < all->n; i++) {
+		const struct process *p = all->list + i;
+
+		if (!process_is_same(&p->proc, &stop->forward.to) &&
+		    !(p->asked.seen && stop_sent_by_init(stop, &p->asked)))
+			continue;
+		if (!p->end_ns || p->end_ns >= stop->kill->at_ns || process_is_cut(stop, p))
+			return false;
+		ended = true;
+	}
+	return ended;
+}

@@ -85,6 +85,9 @@ bool process_ended_by_parent(const struct process *p);
  * stop. */
 bool processes_passed_request(const struct stop *stop, const struct stop_signal *s);
 
+/* What init passed its request to had ended by itself before init was killed. */
+bool processes_outlived(const struct stop *stop);
+
 /* The signal that ended it; NULL: it was not seen, or none did. */
 const struct stop_signal *process_fatal(const struct process *p);
 

@@ -454,6 +454,8 @@ static inline uint32_t record_code_of(const struct record_exit *exit)
 const struct record_member *record_find_member(const struct record_stop *stop, uint32_t pid);
 /* The first in it that was cut; NULL: none was, or none is listed. */
 const struct record_member *record_first_cut(const struct record_stop *stop);
+/* It was started after the stop signal had been sent. */
+bool record_is_late(const struct record_stop *stop, const struct record_member *m);
 
 /* The pod's, or outside pods the container's own; NULL: not known. */
 const char *record_namespace(const struct record_pod *pod,
