@@ -17,6 +17,10 @@
 	{                                                                 \
 		.process = {.pid = 4202}, .parent_pid = 4201, __VA_ARGS__ \
 	}
+#define LATE(...)                                                                            \
+	{                                                                                    \
+		.process = {.pid = 4202, .start_ns = S + 1}, .parent_pid = 4201, __VA_ARGS__ \
+	}
 #define ENDED(status_) .exit = {.known = true, .status = (status_), .at_ns = 2 * S}
 #define OF(outcome_, cause_, status_) \
 	.outcome = OUTCOME_##outcome_, .cause = CAUSE_##cause_, ENDED(status_)
@@ -25,6 +29,7 @@
 #define VIA	 .via = {.process = {.pid = 4202}}
 #define FROZEN	 .waited_for = &frozen, .n_waited_for = 1
 #define CUT(by_) .cut = true, .by = ENDED_##by_
+#define IGNORES	 .asked = {.number = SIGTERM}, .disposition = DISPOSITION_IGNORED
 
 static const struct wait frozen = {.what = WAIT_FOR_THAW};
 
@@ -169,6 +174,33 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "Have each process asked",
 		 "exec-in-a-script",
 		 "See what it waits for"},
+		/* It would be cut even sooner. */
+		{{SLOW, .reason = UNHEARD_RERAISED},
+		 "bash",
+		 CHILD(ENDED(SIGKILL), CUT(PID_NAMESPACE), .asked = {.number = SIGTERM}),
+		 "See why the process that it passed",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		/* It cleans up. */
+		{{SLOW},
+		 "python3",
+		 LATE(ENDED(SIGKILL), CUT(PID_NAMESPACE)),
+		 "What it started after the signal",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		/* Killed by init, which had more to wait for. */
+		{{SLOW},
+		 "app",
+		 CHILD(ENDED(SIGKILL), CUT(CONTAINER), IGNORES),
+		 "See what it waits for",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		{{OF(GRACEFUL, STOP_SIGNAL, 0), ASKED},
+		 "app",
+		 CHILD(ENDED(SIGKILL), CUT(CONTAINER), IGNORES),
+		 "Have the process that ignores",
+		 "ignored-or-blocked",
+		 NULL},
 		/* --- did not hear it --- */
 		{{SLOW, .reason = UNHEARD_NO_HANDLER},
 		 "app",
@@ -288,13 +320,20 @@ static void a_sender_outside_pods_has_its_container_s_name(void **state)
 	assert_non_null(strstr(buf_str(&unnamed), "(in a container; parents"));
 }
 
-/* A PID 1 that kills its child on SIGTERM. */
+/* A PID 1 that kills its child on SIGTERM, and one that starts it then. */
 static void what_was_not_received_is_no_other_signal(void **state)
 {
-	for (int killed = 0; killed < 2; killed++) {
+	static const char *const want[] = {"; sleep[42] never received it and",
+					   "; sleep[42] never received SIGTERM and",
+					   "; sleep[42] began after it and was killed when"};
+
+	for (size_t i = 0; i < LEN(want); i++) {
 		const struct record_member list[] = {
 			{.process = {.pid = 4201, .ns_pid = 1, .comm = "python3"}},
-			{.process = {.pid = 4202, .ns_pid = 42, .comm = "sleep"},
+			{.process = {.pid = 4202,
+				     .ns_pid = 42,
+				     .comm = "sleep",
+				     .start_ns = i == 2 ? S + 1 : 0},
 			 .cut = true,
 			 .by = ENDED_PID_NAMESPACE},
 		};
@@ -302,7 +341,7 @@ static void what_was_not_received_is_no_other_signal(void **state)
 			.process = list[0].process,
 			.stop_signal = {.known = true, .number = SIGTERM, .at_ns = S},
 			.forward = {.count = 1,
-				    .number = killed ? SIGKILL : SIGTERM,
+				    .number = i == 1 ? SIGKILL : SIGTERM,
 				    .to = list[1].process},
 			.exit = {.known = true, .at_ns = 2 * S},
 			.outcome = OUTCOME_GRACEFUL,
@@ -314,9 +353,7 @@ static void what_was_not_received_is_no_other_signal(void **state)
 		_cleanup_(buf_free) struct buf out = {};
 
 		story_add_why(&out, &stop);
-		assert_non_null(
-			strstr(buf_str(&out), killed ? "; sleep[42] never received SIGTERM and"
-						     : "; sleep[42] never received it and"));
+		assert_non_null(strstr(buf_str(&out), want[i]));
 	}
 }
 
@@ -329,7 +366,8 @@ int main(void)
 		      the_remedy_for_a_cut_process_depends_on_who_killed_it),
 		CLAIM("a sender in a container outside pods has the container's name",
 		      a_sender_outside_pods_has_its_container_s_name),
-		CLAIM("what a process never received is named where another signal was passed on",
+		CLAIM("what a process never received is named where another signal was passed on, and "
+		      "one that began later is said to have",
 		      what_was_not_received_is_no_other_signal),
 	};
 

@@ -7,12 +7,13 @@
 #include "core/story/part.h"
 #include "core/story/phrase.h"
 
-#define OF(cause) (1u << CAUSE_##cause)
-#define ANY	  (~0u)
+#define OF(cause)   (1ull << CAUSE_##cause)
+#define WAITS(what) (1ull << (32 + WAIT_FOR_##what))
+#define ANY	    UINT32_MAX
 
 struct remedy {
-	uint32_t causes;				 /* bits 1 << enum cause */
-	bool (*applies)(const struct record_stop *stop); /* NULL: to all stops of these causes */
+	uint64_t of; /* bits 1 << enum cause, and 1 << (32 + enum wait_for) */
+	bool (*applies)(const struct record_stop *stop); /* NULL: to all stops of these */
 	const char *text, *page;
 };
 
@@ -23,21 +24,51 @@ struct remedy {
 
 #define BY(ended) (1u << ENDED_##ended)
 
-/* Whether one was cut by one of these, and whether it had been asked. */
-static bool has_cut(const struct record_stop *stop, bool asked, uint32_t by)
+static bool is_slow(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason && !record_is_unmanaged(stop);
+}
+
+/* It was passed the signal, and does not act on it. What blocks it may take it from a signalfd. */
+static bool is_deaf(const struct record_stop *stop, const struct record_member *m)
+{
+	return m->asked.number && m->asked.result != RESULT_OVERFLOW &&
+	       m->disposition == DISPOSITION_IGNORED;
+}
+
+static bool is_asked(const struct record_stop *stop, const struct record_member *m)
+{
+	return m->asked.number && !is_deaf(stop, m);
+}
+
+/* What init started for its stop, which took too long. */
+static bool is_started(const struct record_stop *stop, const struct record_member *m)
+{
+	return is_slow(stop) && !m->asked.number && record_is_late(stop, m);
+}
+
+static bool is_unasked(const struct record_stop *stop, const struct record_member *m)
+{
+	return !m->asked.number && !is_started(stop, m);
+}
+
+static bool is_any(const struct record_stop *stop, const struct record_member *m)
+{
+	return true;
+}
+
+/* Whether such a one was cut by one of these. */
+static bool has_cut(const struct record_stop *stop,
+		    bool (*is)(const struct record_stop *, const struct record_member *),
+		    uint32_t by)
 {
 	for (size_t i = 1; i < stop->n_processes; i++) {
 		const struct record_member *m = stop->processes + i;
 
-		if (m->cut && (m->asked.number > 0) == asked && by >> m->by & 1)
+		if (m->cut && is(stop, m) && by >> m->by & 1)
 			return true;
 	}
 	return false;
-}
-
-static bool is_slow(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason && !record_is_unmanaged(stop);
 }
 
 /* Init, all of the container, or a process that was asked to stop: what another one does is no
@@ -65,18 +96,19 @@ static bool waits_for_postgres(const struct record_stop *stop)
 	       strcmp(stop->waited_for[0].comm, "postgres") == 0;
 }
 
-/* A child that was passed the signal, does not act on it, and was there until the end. */
+#define WITH_CONTAINER \
+	(BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(PARENT_DEATH) | BY(RUNTIME))
+
+/* For one that was there until the end. */
 static bool waits_for_deaf(const struct record_stop *stop)
 {
-	for (size_t i = 1; is_slow(stop) && i < stop->n_processes; i++) {
-		const struct record_member *m = stop->processes + i;
+	return is_slow(stop) && has_cut(stop, is_deaf, WITH_CONTAINER);
+}
 
-		if (m->cut && m->asked.number && m->asked.result != RESULT_OVERFLOW &&
-		    (m->disposition == DISPOSITION_IGNORED ||
-		     m->disposition == DISPOSITION_BLOCKED))
-			return true;
-	}
-	return false;
+static bool has_deaf(const struct record_stop *stop)
+{
+	return waits_for_deaf(stop) ||
+	       (stop->outcome != OUTCOME_KILLED && has_cut(stop, is_deaf, ~(BY(HOST) | BY(POD))));
 }
 
 static bool waits_for_exec(const struct record_stop *stop)
@@ -86,32 +118,36 @@ static bool waits_for_exec(const struct record_stop *stop)
 	       !waits_for_deaf(stop);
 }
 
-#define WITH_CONTAINER \
-	(BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(PARENT_DEATH) | BY(RUNTIME))
+/* Nothing that was found says better what init waited for. */
+static bool may_wait_for_others(const struct record_stop *stop)
+{
+	enum wait_for what = waits_for(stop);
+
+	return !waits_for_postgres(stop) && !waits_for_deaf(stop) && !waits_for_exec(stop) &&
+	       (what == WAIT_FOR_NOTHING || what == WAIT_FOR_CHILD || what == WAIT_FOR_TIME);
+}
 
 /* With the container, or by what ends that. Where it is known what init waited for, those that
  * ended with it are its own. */
 static bool is_cut_unasked(const struct record_stop *stop)
 {
-	return has_cut(stop, false, WITH_CONTAINER) && !stop->reason && !waits_for_postgres(stop) &&
-	       !waits_for_deaf(stop) && !waits_for_exec(stop) &&
-	       (waits_for(stop) == WAIT_FOR_NOTHING || waits_for(stop) == WAIT_FOR_CHILD ||
-		waits_for(stop) == WAIT_FOR_TIME);
+	return has_cut(stop, is_unasked, WITH_CONTAINER) && !stop->reason &&
+	       may_wait_for_others(stop);
 }
 
 static bool is_cut_by_its_own(const struct record_stop *stop)
 {
-	return has_cut(stop, false, BY(CONTAINER));
+	return has_cut(stop, is_unasked, BY(CONTAINER));
 }
 
 static bool is_cut_asked(const struct record_stop *stop)
 {
-	return has_cut(stop, true, ~(BY(HOST) | BY(POD))) && stop->outcome != OUTCOME_KILLED;
+	return has_cut(stop, is_asked, ~(BY(HOST) | BY(POD))) && stop->outcome != OUTCOME_KILLED;
 }
 
 static bool is_cut_by_other(const struct record_stop *stop)
 {
-	return has_cut(stop, true, BY(HOST) | BY(POD)) || has_cut(stop, false, BY(HOST) | BY(POD));
+	return has_cut(stop, is_any, BY(HOST) | BY(POD));
 }
 
 static const char *init_exe(const struct record_stop *stop)
@@ -142,6 +178,13 @@ static bool is_trap_that_returns(const struct record_stop *stop)
 	return false;
 }
 
+/* For what it started itself, as a handler does to clean up. */
+static bool waits_for_started(const struct record_stop *stop)
+{
+	return has_cut(stop, is_started, WITH_CONTAINER) && !is_cut_unasked(stop) &&
+	       may_wait_for_others(stop) && !is_trap_that_returns(stop);
+}
+
 static bool is_in_kernel(enum wait_for what)
 {
 	return what == WAIT_FOR_IO || what == WAIT_FOR_KERNEL;
@@ -158,7 +201,7 @@ static bool is_slow_unseen(const struct record_stop *stop)
 	enum wait_for what = waits_for(stop);
 
 	return is_slow(stop) && !waits_for_postgres(stop) && !waits_for_deaf(stop) &&
-	       !is_trap_that_returns(stop) &&
+	       !is_trap_that_returns(stop) && !waits_for_started(stop) &&
 	       (what == WAIT_FOR_NOTHING || what == WAIT_FOR_TIME ||
 		(is_in_kernel(what) && !waits_for_kernel(stop)));
 }
@@ -171,39 +214,8 @@ static bool waits_for_clients(const struct record_stop *stop)
 static bool waits_for_child(const struct record_stop *stop)
 {
 	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop) &&
-	       !waits_for_deaf(stop) && !is_trap_that_returns(stop) && !waits_for_exec(stop);
-}
-
-static bool waits_for_reader(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_READER;
-}
-
-static bool waits_for_lock(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_LOCK;
-}
-
-static bool waits_for_limit(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_CPU || waits_for(stop) == WAIT_FOR_MEMORY;
-}
-
-static bool waits_for_fork(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_FORK;
-}
-
-static bool waits_for_others(const struct record_stop *stop)
-{
-	enum wait_for what = waits_for(stop);
-
-	return what == WAIT_FOR_THAW || what == WAIT_FOR_TRACER || what == WAIT_FOR_CONT;
-}
-
-static bool waits_for_handler(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_HANDLER;
+	       !waits_for_deaf(stop) && !is_trap_that_returns(stop) && !waits_for_exec(stop) &&
+	       !waits_for_started(stop);
 }
 
 static bool is_signalled_by_other(const struct record_stop *stop)
@@ -354,8 +366,8 @@ static const struct remedy remedies[] = {
 	{ANY, waits_for_postgres,
 	 "SIGTERM has postgres wait for its clients. Its fast shutdown is SIGINT: STOPSIGNAL SIGINT.",
 	 SLOW_PAGE},
-	{ANY, waits_for_deaf,
-	 "Have the process that ignores or blocks the signal act on it, or have its parent send one "
+	{ANY, has_deaf,
+	 "Have the process that ignores the signal act on it, or have its parent send one "
 	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
 	 "ignored-or-blocked"},
 	{ANY, waits_for_clients,
@@ -368,21 +380,25 @@ static const struct remedy remedies[] = {
 	 SLOW_PAGE},
 	{ANY, waits_for_child,
 	 "See why that child does not end: has it been asked, and does it act on it?", SLOW_PAGE},
-	{ANY, waits_for_reader,
+	{ANY, waits_for_started,
+	 "What it started after the signal did not end in time: have that take less time, or not be "
+	 "started in a stop, or give it a longer grace period.",
+	 SLOW_PAGE},
+	{WAITS(READER), NULL,
 	 "Have what it writes read (the log driver, the other end of the pipe), or write without "
 	 "waiting.",
 	 SLOW_PAGE},
-	{ANY, waits_for_lock, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
-	{ANY, waits_for_limit, "The limit applies while the container stops, too: raise it.",
-	 SLOW_PAGE},
-	{ANY, waits_for_fork,
+	{WAITS(LOCK), NULL, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
+	{WAITS(CPU) | WAITS(MEMORY), NULL,
+	 "The limit applies while the container stops, too: raise it.", SLOW_PAGE},
+	{WAITS(FORK), NULL,
 	 "Raise the limit of processes: what it starts to stop with counts, too.", SLOW_PAGE},
 	{ANY, waits_for_kernel,
 	 "See what it does in the kernel: a file system or device that does not answer, as a rule.",
 	 SLOW_PAGE},
-	{ANY, waits_for_others,
+	{WAITS(THAW) | WAITS(TRACER) | WAITS(CONT), NULL,
 	 "See who holds it (docker pause, a debugger, SIGSTOP): it hears nothing.", SLOW_PAGE},
-	{ANY, waits_for_handler, "Have its handler do less, or give it a longer grace period.",
+	{WAITS(HANDLER), NULL, "Have its handler do less, or give it a longer grace period.",
 	 SLOW_PAGE},
 	{ANY, is_slow_unseen,
 	 "See what it waits for (a client, a lock, a queue), end that on the signal, or give it a "
@@ -501,6 +517,12 @@ static bool has_child_unasked(const struct record_stop *stop)
 	return false;
 }
 
+/* It would be cut if init ended. */
+static bool has_asked(const struct record_stop *stop)
+{
+	return has_cut(stop, is_asked, WITH_CONTAINER);
+}
+
 static bool is_placeholder(const struct record_stop *stop)
 {
 	return audit_is_placeholder(init_exe(stop), init_comm(stop)) && has_child_unasked(stop);
@@ -513,6 +535,9 @@ static const struct {
 	unsigned int topic;
 	const char *text;
 } instead[] = {
+	{UNHEARD_RERAISED, has_asked, WARNING(AUDIT_KILLED_SOON),
+	 "See why the process that it passed the signal to does not end: where init ends before it "
+	 "(exit in its handler, an init in front), that one gets SIGKILL."},
 	{UNHEARD_RERAISED, is_node, WARNING(AUDIT_RERAISES),
 	 "Add a handler (process.on('SIGTERM', ...)), or " INIT_IN_FRONT},
 	{UNHEARD_RERAISED, NULL, AUDIT_SHIELD,
@@ -547,11 +572,13 @@ static bool remedy_of_reason(const struct record_stop *stop, const char **ret_te
 	return true;
 }
 
-_Static_assert(CAUSE_COUNT <= 32, "causes of a remedy are bits");
+_Static_assert(CAUSE_COUNT <= 32 && WAIT_FOR_COUNT <= 32, "what a remedy is of are bits");
 
 static bool applies(const struct remedy *remedy, const struct record_stop *stop)
 {
-	return remedy->causes >> stop->cause & 1 && (!remedy->applies || remedy->applies(stop));
+	uint64_t of = 1ull << stop->cause | 1ull << (32 + waits_for(stop));
+
+	return remedy->of & of && (!remedy->applies || remedy->applies(stop));
 }
 
 bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,

@@ -277,13 +277,6 @@ static void add_passer(struct buf *out, const struct record_stop *stop)
 		phrase_add_init(out, stop);
 }
 
-static const char *done_with(enum disposition disposition)
-{
-	if (disposition == DISPOSITION_IGNORED)
-		return ", which it ignores,";
-	return disposition == DISPOSITION_BLOCKED ? ", which it blocks," : "";
-}
-
 /* The stop signal: "it", unless what was passed on is another one. */
 static void add_it(struct buf *out, const struct record_stop *stop)
 {
@@ -307,9 +300,9 @@ static void add_cut(struct buf *out, const struct record_stop *stop)
 	if (cut->asked.number) {
 		buf_adds(out, " was sent ");
 		phrase_add_signal(out, cut->asked.number);
-		buf_adds(out, done_with(cut->disposition));
+		buf_adds(out, cut->disposition == DISPOSITION_IGNORED ? ", which it ignores," : "");
 	} else {
-		buf_adds(out, " never received ");
+		buf_adds(out, record_is_late(stop, cut) ? " began after " : " never received ");
 		add_it(out, stop);
 	}
 	buf_adds(out, " and was killed ");
