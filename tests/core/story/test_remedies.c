@@ -29,6 +29,7 @@
 #define VIA	 .via = {.process = {.pid = 4202}}
 #define FROZEN	 .waited_for = &frozen, .n_waited_for = 1
 #define CUT(by_) .cut = true, .by = ENDED_##by_
+#define PASSED	 .forward = {.count = 1, .number = SIGTERM, .to = {.pid = 4202}}
 #define IGNORES	 .asked = {.number = SIGTERM}, .disposition = DISPOSITION_IGNORED
 
 static const struct wait frozen = {.what = WAIT_FOR_THAW};
@@ -86,6 +87,13 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "app",
 		 {},
 		 "It was no stop",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, NO_GRACE, SIGKILL)}, "app", {}, "Stop it by what asks", NULL, NULL},
+		{{OF(KILLED, NO_GRACE, SIGKILL), .gaps = 1u << GAP_ATTACHED_LATE},
+		 "app",
+		 {},
+		 "Not all was seen",
 		 NULL,
 		 NULL},
 		/* --- its child was --- */
@@ -174,6 +182,19 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "Have each process asked",
 		 "exec-in-a-script",
 		 "See what it waits for"},
+		{{SLOW, .reason = UNHEARD_CHILD_IGNORED, PASSED},
+		 "bash",
+		 CHILD(IGNORES),
+		 "Have the child handle the signal, or remove",
+		 "ignored-or-blocked",
+		 NULL},
+		/* docker in docker, say. */
+		{{SLOW, .reason = UNHEARD_CHILD_IGNORED, PASSED},
+		 "bash",
+		 CHILD(.asked = {.number = SIGTERM}, .disposition = DISPOSITION_DEFAULT),
+		 "Have that child handle the signal, or start",
+		 "a-handler-in-the-program",
+		 NULL},
 		/* It would be cut even sooner. */
 		{{SLOW, .reason = UNHEARD_RERAISED},
 		 "bash",

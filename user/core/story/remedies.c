@@ -238,6 +238,11 @@ static bool is_perhaps_stopped_by_other(const struct record_stop *stop)
 	return is_signalled_by_other(stop) && phrase_may_miss_request(stop);
 }
 
+static bool is_without_request(const struct record_stop *stop)
+{
+	return !phrase_may_miss_request(stop);
+}
+
 /* Not what its parent killed in the stop without having asked it. */
 static bool is_given_time(const struct record_stop *stop)
 {
@@ -412,7 +417,11 @@ static const struct remedy remedies[] = {
 	 "No manager asked it to stop, so it had no grace period: have that sender wait longer, or stop it "
 	 "by a manager (docker stop, kubectl delete).",
 	 NULL},
-	{OF(NO_GRACE), NULL,
+	{OF(NO_GRACE), phrase_may_miss_request,
+	 "Not all was seen, and a request before the SIGKILL may be missing. If there was none, stop it "
+	 "by what asks first (docker stop, kubectl delete).",
+	 NULL},
+	{OF(NO_GRACE), is_without_request,
 	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f, a grace "
 	 "period of 0 and STOPSIGNAL SIGKILL do not.",
 	 NULL},
@@ -547,6 +556,8 @@ static const struct {
 	 "Replace it by the application (exec), which as PID 1 needs a handler, or an init in front of "
 	 "it; or have it handle the signal, pass it on and wait for its children. An init in front of "
 	 "what is there now (--init, tini) ends the container at once, and these by SIGKILL."},
+	{UNHEARD_CHILD_IGNORED, phrase_child_is_shielded, AUDIT_SHIELD,
+	 "Have that child handle the signal, or start it behind an init in its own pid namespace."},
 	{UNHEARD_STOPPED, phrase_is_frozen, WARNING(AUDIT_FROZEN), NULL},
 };
 
