@@ -214,6 +214,27 @@ static void test_concerns(void **state)
 	}
 }
 
+/* It starts, with the signal ignored, and is sent it again. */
+static void test_asked_again(void **state)
+{
+	static const int32_t results[] = {RESULT_IGNORED, RESULT_IGNORED, RESULT_DELIVERED,
+					  RESULT_IGNORED, RESULT_DELIVERED};
+	static const int heard[LEN(results)] = {0, 0, 2, 2, 2};
+	struct bench b;
+
+	bench_open_init(&b, STOP_RUNNING);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+	for (int i = 0; i < (int)LEN(results); i++) {
+		const struct obs_signal sig = {
+			.sig = 15, .result = results[i], .target = bench_proc(INIT + 1)};
+		struct sender sender = {.relation = RELATION_SAME_CONTAINER};
+
+		processes_signalled(&b.map, b.stop, &sig, AT(i), true, &sender);
+		assert_int_equal(b.stop->processes->list->asked.at_ns, AT(heard[i]));
+	}
+	bench_close(&b);
+}
+
 /* Init passes a signal on in vain to two of them, and is killed at the 20th tenth. */
 static void test_outlived(void **state)
 {
@@ -270,6 +291,8 @@ int main(void)
 		      test_unasked),
 		CLAIM("what ended before the request, or long before init, is none of the stop's",
 		      test_concerns),
+		CLAIM("what counts is the first stop signal that it did not ignore",
+		      test_asked_again),
 		CLAIM("of a child that ignored the signal and ended all the same init was not "
 		      "waiting",
 		      test_outlived),

@@ -29,8 +29,10 @@
 #define VIA	 .via = {.process = {.pid = 4202}}
 #define FROZEN	 .waited_for = &frozen, .n_waited_for = 1
 #define CUT(by_) .cut = true, .by = ENDED_##by_
-#define PASSED	 .forward = {.count = 1, .number = SIGTERM, .to = {.pid = 4202}}
-#define IGNORES	 .asked = {.number = SIGTERM}, .disposition = DISPOSITION_IGNORED
+#define DROPS \
+	.asked = {.number = SIGTERM, .result = RESULT_IGNORED}, .disposition = DISPOSITION_DEFAULT
+#define PASSED	.forward = {.count = 1, .number = SIGTERM, .to = {.pid = 4202}}
+#define IGNORES .asked = {.number = SIGTERM}, .disposition = DISPOSITION_IGNORED
 
 static const struct wait frozen = {.what = WAIT_FOR_THAW};
 
@@ -191,7 +193,7 @@ static void each_trouble_has_its_own_remedies(void **state)
 		/* docker in docker, say. */
 		{{SLOW, .reason = UNHEARD_CHILD_IGNORED, PASSED},
 		 "bash",
-		 CHILD(.asked = {.number = SIGTERM}, .disposition = DISPOSITION_DEFAULT),
+		 CHILD(DROPS),
 		 "Have that child handle the signal, or start",
 		 "a-handler-in-the-program",
 		 NULL},
@@ -219,7 +221,14 @@ static void each_trouble_has_its_own_remedies(void **state)
 		{{OF(GRACEFUL, STOP_SIGNAL, 0), ASKED},
 		 "app",
 		 CHILD(ENDED(SIGKILL), CUT(CONTAINER), IGNORES),
-		 "Have the process that ignores",
+		 "Have the process that does",
+		 "ignored-or-blocked",
+		 NULL},
+		/* It is PID 1 of its own. */
+		{{OF(GRACEFUL, STOP_SIGNAL, 0), ASKED},
+		 "app",
+		 CHILD(ENDED(SIGKILL), CUT(CONTAINER), DROPS),
+		 "Have the process that does",
 		 "ignored-or-blocked",
 		 NULL},
 		/* --- did not hear it --- */

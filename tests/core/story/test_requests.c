@@ -199,17 +199,20 @@ static void an_exit_after_a_signal_is_not_by_itself(void **state)
 
 static void what_was_passed_on_is_named(void **state)
 {
-	const struct record_member list[] = {
+	struct record_member list[] = {
 		{.process = {.pid = 4201}},
-		{.process = {.pid = 4202},
-		 .asked = {.number = 2},
+		{.process = {.pid = 4202, .ns_pid = 2, .comm = "box"},
+		 .asked = {.number = 2, .result = RESULT_IGNORED},
 		 .disposition = DISPOSITION_DEFAULT},
 	};
 	struct record_stop stop = {
 		ENDED(KILLED, GRACE_EXPIRED, 0),
 		.reason = UNHEARD_CHILD_IGNORED,
 		.stop_signal = {.known = true, .number = 15, .sender.kind = SENDER_KUBELET},
-		.forward = {.count = 1, .number = 2, .result = RESULT_IGNORED, .to = {.pid = 4202}},
+		.forward = {.count = 1,
+			    .number = 2,
+			    .result = RESULT_IGNORED,
+			    .to = list[1].process},
 	};
 
 	assert_why(&stop,
@@ -220,6 +223,14 @@ static void what_was_passed_on_is_named(void **state)
 	assert_why(&stop,
 		   "app[1] passed SIGINT on to its child, which is PID 1 of a pid namespace of its "
 		   "own and has no handler for it; an unknown sender killed it 2.00s later.");
+	stop.reason = UNHEARD_NONE;
+	assert_why(&stop,
+		   "app[1] was sent SIGTERM, passed SIGINT to box[2], which has no handler for "
+		   "it, and did not end; an unknown sender killed it 2.00s later.");
+	/* Another one followed. */
+	list[1].asked.result = RESULT_DELIVERED;
+	assert_why(&stop, "app[1] was sent SIGTERM, passed SIGINT to box[2], and did not end; an "
+			  "unknown sender killed it 2.00s later.");
 }
 
 /* What it is by now, and what it did to a process without passing anything on. */

@@ -707,7 +707,7 @@ static void each_trouble_has_a_remedy(void **state)
 		 "Have each process asked",
 		 "exec-in-a-script"},
 		{{STOP(GRACEFUL, STOP_SIGNAL, 0), .cut = 1, .processes = su, .n_processes = 2},
-		 "Have the process that ignores",
+		 "Have the process that does",
 		 "ignored-or-blocked"},
 		{{STOP(KILLED, GRACE_EXPIRED, 9)},
 		 "See what it waits for",

@@ -259,7 +259,9 @@ void processes_signalled(struct cgmap *map, struct stop *stop, const struct obs_
 
 	if (!p || p->end_ns)
 		return;
-	if (stop->request->seen && asks && !p->asked.seen) {
+	if (stop->request->seen && asks &&
+	    (!p->asked.seen ||
+	     (p->asked.result == RESULT_IGNORED && sig->result != RESULT_IGNORED))) {
 		struct sender copy = *sender;
 
 		if (copy.node)

@@ -21,7 +21,8 @@
 struct process {
 	struct graced_proc proc;  /* pid 0: none */
 	uint32_t parent_pid;	  /* at its end, or when it was looked at; 0: not known */
-	struct stop_signal asked; /* the first stop signal to it in this stop */
+	struct stop_signal asked; /* the first stop signal to it in this stop that was not ignored,
+				   * else the first */
 	struct stop_signal fatal; /* the last signal to it that is fatal by default */
 	bool oom_victim;
 	enum oom_level oom;	      /* UNKNOWN until it is known */

@@ -29,11 +29,13 @@ static bool is_slow(const struct record_stop *stop)
 	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason && !record_is_unmanaged(stop);
 }
 
-/* It was passed the signal, and does not act on it. What blocks it may take it from a signalfd. */
+/* It was passed the signal, and does not act on it: SIG_IGN, or PID 1 of a pid namespace without a
+ * handler. What blocks it may take it from a signalfd. */
 static bool is_deaf(const struct record_stop *stop, const struct record_member *m)
 {
 	return m->asked.number && m->asked.result != RESULT_OVERFLOW &&
-	       m->disposition == DISPOSITION_IGNORED;
+	       (m->disposition == DISPOSITION_IGNORED ||
+		(m->disposition == DISPOSITION_DEFAULT && !record_heard(m)));
 }
 
 static bool is_asked(const struct record_stop *stop, const struct record_member *m)
@@ -372,7 +374,7 @@ static const struct remedy remedies[] = {
 	 "SIGTERM has postgres wait for its clients. Its fast shutdown is SIGINT: STOPSIGNAL SIGINT.",
 	 SLOW_PAGE},
 	{ANY, has_deaf,
-	 "Have the process that ignores the signal act on it, or have its parent send one "
+	 "Have the process that does not hear the signal act on it, or have its parent send one "
 	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
 	 "ignored-or-blocked"},
 	{ANY, waits_for_clients,

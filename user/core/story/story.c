@@ -261,8 +261,9 @@ static void add_passed(struct buf *out, const struct record_stop *stop)
 		buf_adds(out, ", which died of it");
 	else if (to && to->exit.known && !record_died_of(&to->exit))
 		buf_printf(out, ", which exited with code %u", record_code_of(&to->exit));
-	else if (stop->forward.result == RESULT_IGNORED)
-		buf_adds(out, ", which ignores it");
+	else if (stop->forward.result == RESULT_IGNORED && !(to && record_heard(to)))
+		buf_adds(out, phrase_child_is_shielded(stop) ? ", which has no handler for it"
+							     : ", which ignores it");
 }
 
 /* Init, by its name when it did that. */
