@@ -24,17 +24,17 @@
 #define ENDED(status_) .exit = {.known = true, .status = (status_), .at_ns = 2 * S}
 #define OF(outcome_, cause_, status_) \
 	.outcome = OUTCOME_##outcome_, .cause = CAUSE_##cause_, ENDED(status_)
-#define ASKED	 .stop_signal = {.known = true, .number = SIGTERM, .at_ns = S}
-#define SLOW	 OF(KILLED, GRACE_EXPIRED, SIGKILL), ASKED, .deliver_ns = S
-#define VIA	 .via = {.process = {.pid = 4202}}
-#define FROZEN	 .waited_for = &frozen, .n_waited_for = 1
-#define CUT(by_) .cut = true, .by = ENDED_##by_
+#define ASKED	    .stop_signal = {.known = true, .number = SIGTERM, .at_ns = S}
+#define SLOW	    OF(KILLED, GRACE_EXPIRED, SIGKILL), ASKED, .deliver_ns = S
+#define VIA	    .via = {.process = {.pid = 4202}}
+#define FOUND(wait) .waited_for = &(wait), .n_waited_for = 1
+#define CUT(by_)    .cut = true, .by = ENDED_##by_
 #define DROPS \
 	.asked = {.number = SIGTERM, .result = RESULT_IGNORED}, .disposition = DISPOSITION_DEFAULT
 #define PASSED	.forward = {.count = 1, .number = SIGTERM, .to = {.pid = 4202}}
 #define IGNORES .asked = {.number = SIGTERM}, .disposition = DISPOSITION_IGNORED
 
-static const struct wait frozen = {.what = WAIT_FOR_THAW};
+static const struct wait frozen = {.what = WAIT_FOR_THAW}, stopped = {.what = WAIT_FOR_CONT};
 
 /* Its first remedy begins with that, and the second; NULL: there is none. */
 static void each_trouble_has_its_own_remedies(void **state)
@@ -204,6 +204,12 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "See why the process that it passed",
 		 "it-hears-and-takes-10-seconds-all-the-same",
 		 NULL},
+		{{SLOW, .reason = UNHEARD_RERAISED},
+		 "bash",
+		 CHILD(.asked = {.number = SIGTERM}),
+		 "See why the process that it passed",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
 		/* It cleans up. */
 		{{SLOW},
 		 "python3",
@@ -262,8 +268,14 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "Run the application in the foreground",
 		 NULL,
 		 NULL},
-		{{SLOW, .reason = UNHEARD_STOPPED}, "app", {}, "Continue it", NULL, NULL},
-		{{SLOW, .reason = UNHEARD_STOPPED, FROZEN}, "app", {}, "Thaw it", NULL, NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED}, "app", {}, "See what holds it: thaw", NULL, NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED, FOUND(stopped)},
+		 "app",
+		 {},
+		 "Continue it",
+		 NULL,
+		 NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED, FOUND(frozen)}, "app", {}, "Thaw it", NULL, NULL},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {

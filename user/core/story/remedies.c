@@ -515,23 +515,34 @@ static bool is_node(const struct record_stop *stop)
 	return audit_reraises(audit_program_name(init_exe(stop), init_comm(stop)), SIGTERM_NR);
 }
 
-/* One that nothing asked: it lives, or what ended the container ended it. */
-static bool has_child_unasked(const struct record_stop *stop)
+/* One that was asked, or that nothing asked: it lives, or what ended the container ended it. */
+static bool has_left(const struct record_stop *stop, bool asked)
 {
 	for (size_t i = 1; i < stop->n_processes; i++) {
 		const struct record_member *m = stop->processes + i;
 
-		if (!m->asked.number && !m->entered && !m->helper && (m->cut || !m->exit.known) &&
-		    WITH_CONTAINER >> m->by & 1)
+		if ((m->asked.number > 0) == asked && !m->entered && !m->helper &&
+		    (m->cut || !m->exit.known) && WITH_CONTAINER >> m->by & 1)
 			return true;
 	}
 	return false;
 }
 
-/* It would be cut if init ended. */
-static bool has_asked(const struct record_stop *stop)
+static bool has_child_unasked(const struct record_stop *stop)
 {
-	return has_cut(stop, is_asked, WITH_CONTAINER);
+	return has_left(stop, false);
+}
+
+/* It would be cut if init ended. */
+static bool has_child_asked(const struct record_stop *stop)
+{
+	return has_left(stop, true);
+}
+
+/* By the freezer, a signal or a tracer: there was no look. */
+static bool is_held_unseen(const struct record_stop *stop)
+{
+	return !story_waited(stop);
 }
 
 static bool is_placeholder(const struct record_stop *stop)
@@ -546,7 +557,7 @@ static const struct {
 	unsigned int topic;
 	const char *text;
 } instead[] = {
-	{UNHEARD_RERAISED, has_asked, WARNING(AUDIT_KILLED_SOON),
+	{UNHEARD_RERAISED, has_child_asked, WARNING(AUDIT_KILLED_SOON),
 	 "See why the process that it passed the signal to does not end: where init ends before it "
 	 "(exit in its handler, an init in front), that one gets SIGKILL."},
 	{UNHEARD_RERAISED, is_node, WARNING(AUDIT_RERAISES),
@@ -560,6 +571,9 @@ static const struct {
 	 "what is there now (--init, tini) ends the container at once, and these by SIGKILL."},
 	{UNHEARD_CHILD_IGNORED, phrase_child_is_shielded, AUDIT_SHIELD,
 	 "Have that child handle the signal, or start it behind an init in its own pid namespace."},
+	{UNHEARD_STOPPED, is_held_unseen, WARNING(AUDIT_STOPPED),
+	 "See what holds it: thaw it (docker unpause, podman unpause), continue it (kill -CONT PID), or "
+	 "detach the debugger."},
 	{UNHEARD_STOPPED, phrase_is_frozen, WARNING(AUDIT_FROZEN), NULL},
 };
 
