@@ -214,6 +214,66 @@ static void test_concerns(void **state)
 	}
 }
 
+/* It starts, with the signal ignored, and is sent it again. */
+static void test_asked_again(void **state)
+{
+	static const int32_t results[] = {RESULT_IGNORED, RESULT_IGNORED, RESULT_DELIVERED,
+					  RESULT_IGNORED, RESULT_DELIVERED};
+	static const int heard[LEN(results)] = {0, 0, 2, 2, 2};
+	struct bench b;
+
+	bench_open_init(&b, STOP_RUNNING);
+	bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+	for (int i = 0; i < (int)LEN(results); i++) {
+		const struct obs_signal sig = {
+			.sig = 15, .result = results[i], .target = bench_proc(INIT + 1)};
+		struct sender sender = {.relation = RELATION_SAME_CONTAINER};
+
+		processes_signalled(&b.map, b.stop, &sig, AT(i), true, &sender);
+		assert_int_equal(b.stop->processes->list->asked.at_ns, AT(heard[i]));
+	}
+	bench_close(&b);
+}
+
+/* Init passes a signal on in vain to two of them, and is killed at the 20th tenth. */
+static void test_outlived(void **state)
+{
+	static const struct {
+		int ends[2];
+		uint32_t status;
+		enum unheard reason;
+	} rows[] = {
+		{{21, 21}, 9, UNHEARD_CHILD_IGNORED},
+		{{5, 5}, CODE(0), UNHEARD_NONE},
+		{{5, 21}, CODE(0), UNHEARD_CHILD_IGNORED},
+		/* Each process of the cgroup was killed at once, init last. */
+		{{19, 19}, 9, UNHEARD_CHILD_IGNORED},
+	};
+
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct bench b;
+
+		bench_open_init(&b, STOP_RUNNING);
+		bench_shoot(&b, AT(0), 15, RELATION_MANAGER, 0, 0);
+		for (uint32_t n = 0; n < 2; n++) {
+			const struct obs_signal sig = {.sig = 15,
+						       .result = RESULT_IGNORED,
+						       .target = bench_proc(INIT + 1 + n),
+						       .sender = bench_proc(INIT)};
+			struct sender init = {.relation = RELATION_SAME_CONTAINER,
+					      .proc = sig.sender};
+
+			stop_forwards(b.stop, &sig, AT(1));
+			processes_signalled(&b.map, b.stop, &sig, AT(1), true, &init);
+			bench_ends(&b, AT(rows[i].ends[n]), INIT + 1 + n, INIT, rows[i].status);
+		}
+		bench_shoot(&b, AT(20), 9, RELATION_MANAGER, 0, 0);
+		bench_init_ends(&b, AT(20) + 1, 9);
+		assert_int_equal(stop_unheard(b.stop), rows[i].reason);
+		bench_close(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +291,11 @@ int main(void)
 		      test_unasked),
 		CLAIM("what ended before the request, or long before init, is none of the stop's",
 		      test_concerns),
+		CLAIM("what counts is the first stop signal that it did not ignore",
+		      test_asked_again),
+		CLAIM("of a child that ignored the signal and ended all the same init was not "
+		      "waiting",
+		      test_outlived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

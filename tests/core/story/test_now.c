@@ -329,7 +329,7 @@ static void a_stop_of_one_that_is_held_up_says_to_continue_it(void **state)
 			       taken == 2 ? "; app[1] was frozen when SIGTERM came."
 			       : taken	  ? "; it took that after 1.00ms and has not ended."
 					  : "; app[1] was frozen or stopped when SIGTERM came."));
-		assert_int_equal(strstr(story.remedies[0].text, "Continue it") != NULL, !taken);
+		assert_int_equal(strstr(story.remedies[0].text, "continue it") != NULL, !taken);
 		story_done(&story);
 	}
 }

@@ -17,16 +17,24 @@
 	{                                                                 \
 		.process = {.pid = 4202}, .parent_pid = 4201, __VA_ARGS__ \
 	}
+#define LATE(...)                                                                            \
+	{                                                                                    \
+		.process = {.pid = 4202, .start_ns = S + 1}, .parent_pid = 4201, __VA_ARGS__ \
+	}
 #define ENDED(status_) .exit = {.known = true, .status = (status_), .at_ns = 2 * S}
 #define OF(outcome_, cause_, status_) \
 	.outcome = OUTCOME_##outcome_, .cause = CAUSE_##cause_, ENDED(status_)
-#define ASKED	 .stop_signal = {.known = true, .number = SIGTERM, .at_ns = S}
-#define SLOW	 OF(KILLED, GRACE_EXPIRED, SIGKILL), ASKED, .deliver_ns = S
-#define VIA	 .via = {.process = {.pid = 4202}}
-#define FROZEN	 .waited_for = &frozen, .n_waited_for = 1
-#define CUT(by_) .cut = true, .by = ENDED_##by_
+#define ASKED	    .stop_signal = {.known = true, .number = SIGTERM, .at_ns = S}
+#define SLOW	    OF(KILLED, GRACE_EXPIRED, SIGKILL), ASKED, .deliver_ns = S
+#define VIA	    .via = {.process = {.pid = 4202}}
+#define FOUND(wait) .waited_for = &(wait), .n_waited_for = 1
+#define CUT(by_)    .cut = true, .by = ENDED_##by_
+#define DROPS \
+	.asked = {.number = SIGTERM, .result = RESULT_IGNORED}, .disposition = DISPOSITION_DEFAULT
+#define PASSED	.forward = {.count = 1, .number = SIGTERM, .to = {.pid = 4202}}
+#define IGNORES .asked = {.number = SIGTERM}, .disposition = DISPOSITION_IGNORED
 
-static const struct wait frozen = {.what = WAIT_FOR_THAW};
+static const struct wait frozen = {.what = WAIT_FOR_THAW}, stopped = {.what = WAIT_FOR_CONT};
 
 /* Its first remedy begins with that, and the second; NULL: there is none. */
 static void each_trouble_has_its_own_remedies(void **state)
@@ -81,6 +89,13 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "app",
 		 {},
 		 "It was no stop",
+		 NULL,
+		 NULL},
+		{{OF(KILLED, NO_GRACE, SIGKILL)}, "app", {}, "Stop it by what asks", NULL, NULL},
+		{{OF(KILLED, NO_GRACE, SIGKILL), .gaps = 1u << GAP_ATTACHED_LATE},
+		 "app",
+		 {},
+		 "Not all was seen",
 		 NULL,
 		 NULL},
 		/* --- its child was --- */
@@ -169,6 +184,59 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "Have each process asked",
 		 "exec-in-a-script",
 		 "See what it waits for"},
+		{{SLOW, .reason = UNHEARD_CHILD_IGNORED, PASSED},
+		 "bash",
+		 CHILD(IGNORES),
+		 "Have the child handle the signal, or remove",
+		 "ignored-or-blocked",
+		 NULL},
+		/* docker in docker, say. */
+		{{SLOW, .reason = UNHEARD_CHILD_IGNORED, PASSED},
+		 "bash",
+		 CHILD(DROPS),
+		 "Have that child handle the signal, or start",
+		 "a-handler-in-the-program",
+		 NULL},
+		/* It would be cut even sooner. */
+		{{SLOW, .reason = UNHEARD_RERAISED},
+		 "bash",
+		 CHILD(ENDED(SIGKILL), CUT(PID_NAMESPACE), .asked = {.number = SIGTERM}),
+		 "See why the process that it passed",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		{{SLOW, .reason = UNHEARD_RERAISED},
+		 "bash",
+		 CHILD(.asked = {.number = SIGTERM}),
+		 "See why the process that it passed",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		/* It cleans up. */
+		{{SLOW},
+		 "python3",
+		 LATE(ENDED(SIGKILL), CUT(PID_NAMESPACE)),
+		 "What it started after the signal",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		/* Killed by init, which had more to wait for. */
+		{{SLOW},
+		 "app",
+		 CHILD(ENDED(SIGKILL), CUT(CONTAINER), IGNORES),
+		 "See what it waits for",
+		 "it-hears-and-takes-10-seconds-all-the-same",
+		 NULL},
+		{{OF(GRACEFUL, STOP_SIGNAL, 0), ASKED},
+		 "app",
+		 CHILD(ENDED(SIGKILL), CUT(CONTAINER), IGNORES),
+		 "Have the process that does",
+		 "ignored-or-blocked",
+		 NULL},
+		/* It is PID 1 of its own. */
+		{{OF(GRACEFUL, STOP_SIGNAL, 0), ASKED},
+		 "app",
+		 CHILD(ENDED(SIGKILL), CUT(CONTAINER), DROPS),
+		 "Have the process that does",
+		 "ignored-or-blocked",
+		 NULL},
 		/* --- did not hear it --- */
 		{{SLOW, .reason = UNHEARD_NO_HANDLER},
 		 "app",
@@ -200,8 +268,14 @@ static void each_trouble_has_its_own_remedies(void **state)
 		 "Run the application in the foreground",
 		 NULL,
 		 NULL},
-		{{SLOW, .reason = UNHEARD_STOPPED}, "app", {}, "Continue it", NULL, NULL},
-		{{SLOW, .reason = UNHEARD_STOPPED, FROZEN}, "app", {}, "Thaw it", NULL, NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED}, "app", {}, "See what holds it: thaw", NULL, NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED, FOUND(stopped)},
+		 "app",
+		 {},
+		 "Continue it",
+		 NULL,
+		 NULL},
+		{{SLOW, .reason = UNHEARD_STOPPED, FOUND(frozen)}, "app", {}, "Thaw it", NULL, NULL},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -288,13 +362,20 @@ static void a_sender_outside_pods_has_its_container_s_name(void **state)
 	assert_non_null(strstr(buf_str(&unnamed), "(in a container; parents"));
 }
 
-/* A PID 1 that kills its child on SIGTERM. */
+/* A PID 1 that kills its child on SIGTERM, and one that starts it then. */
 static void what_was_not_received_is_no_other_signal(void **state)
 {
-	for (int killed = 0; killed < 2; killed++) {
+	static const char *const want[] = {"; sleep[42] never received it and",
+					   "; sleep[42] never received SIGTERM and",
+					   "; sleep[42] began after it and was killed when"};
+
+	for (size_t i = 0; i < LEN(want); i++) {
 		const struct record_member list[] = {
 			{.process = {.pid = 4201, .ns_pid = 1, .comm = "python3"}},
-			{.process = {.pid = 4202, .ns_pid = 42, .comm = "sleep"},
+			{.process = {.pid = 4202,
+				     .ns_pid = 42,
+				     .comm = "sleep",
+				     .start_ns = i == 2 ? S + 1 : 0},
 			 .cut = true,
 			 .by = ENDED_PID_NAMESPACE},
 		};
@@ -302,7 +383,7 @@ static void what_was_not_received_is_no_other_signal(void **state)
 			.process = list[0].process,
 			.stop_signal = {.known = true, .number = SIGTERM, .at_ns = S},
 			.forward = {.count = 1,
-				    .number = killed ? SIGKILL : SIGTERM,
+				    .number = i == 1 ? SIGKILL : SIGTERM,
 				    .to = list[1].process},
 			.exit = {.known = true, .at_ns = 2 * S},
 			.outcome = OUTCOME_GRACEFUL,
@@ -314,9 +395,7 @@ static void what_was_not_received_is_no_other_signal(void **state)
 		_cleanup_(buf_free) struct buf out = {};
 
 		story_add_why(&out, &stop);
-		assert_non_null(
-			strstr(buf_str(&out), killed ? "; sleep[42] never received SIGTERM and"
-						     : "; sleep[42] never received it and"));
+		assert_non_null(strstr(buf_str(&out), want[i]));
 	}
 }
 
@@ -329,7 +408,8 @@ int main(void)
 		      the_remedy_for_a_cut_process_depends_on_who_killed_it),
 		CLAIM("a sender in a container outside pods has the container's name",
 		      a_sender_outside_pods_has_its_container_s_name),
-		CLAIM("what a process never received is named where another signal was passed on",
+		CLAIM("what a process never received is named where another signal was passed on, and "
+		      "one that began later is said to have",
 		      what_was_not_received_is_no_other_signal),
 	};
 

@@ -199,16 +199,38 @@ static void an_exit_after_a_signal_is_not_by_itself(void **state)
 
 static void what_was_passed_on_is_named(void **state)
 {
-	static const struct record_stop stop = {
+	struct record_member list[] = {
+		{.process = {.pid = 4201}},
+		{.process = {.pid = 4202, .ns_pid = 2, .comm = "box"},
+		 .asked = {.number = 2, .result = RESULT_IGNORED},
+		 .disposition = DISPOSITION_DEFAULT},
+	};
+	struct record_stop stop = {
 		ENDED(KILLED, GRACE_EXPIRED, 0),
 		.reason = UNHEARD_CHILD_IGNORED,
 		.stop_signal = {.known = true, .number = 15, .sender.kind = SENDER_KUBELET},
-		.forward = {.count = 1, .number = 2, .result = RESULT_IGNORED},
+		.forward = {.count = 1,
+			    .number = 2,
+			    .result = RESULT_IGNORED,
+			    .to = list[1].process},
 	};
 
 	assert_why(&stop,
 		   "app[1] passed SIGINT on to its child, which ignores it; an unknown sender "
 		   "killed it 2.00s later.");
+	stop.processes = list;
+	stop.n_processes = LEN(list);
+	assert_why(&stop,
+		   "app[1] passed SIGINT on to its child, which is PID 1 of a pid namespace of its "
+		   "own and has no handler for it; an unknown sender killed it 2.00s later.");
+	stop.reason = UNHEARD_NONE;
+	assert_why(&stop,
+		   "app[1] was sent SIGTERM, passed SIGINT to box[2], which has no handler for "
+		   "it, and did not end; an unknown sender killed it 2.00s later.");
+	/* Another one followed. */
+	list[1].asked.result = RESULT_DELIVERED;
+	assert_why(&stop, "app[1] was sent SIGTERM, passed SIGINT to box[2], and did not end; an "
+			  "unknown sender killed it 2.00s later.");
 }
 
 /* What it is by now, and what it did to a process without passing anything on. */
@@ -292,7 +314,8 @@ int main(void)
 		      a_sender_in_the_container_itself_is_said_to_be_there),
 		CLAIM("an exit after a signal that is no request is not said to be by itself",
 		      an_exit_after_a_signal_is_not_by_itself),
-		CLAIM("of a signal that init passed on in vain, its own number is said",
+		CLAIM("of a signal that init passed on in vain, its own number is said, and whether it "
+		      "is ignored or dropped",
 		      what_was_passed_on_is_named),
 		CLAIM("an init is named as it was when it was asked, and for what it did",
 		      an_init_is_named_as_it_was_when_it_was_asked),

@@ -154,8 +154,9 @@ static void a_child_that_ignores_the_signal_is_the_remedy_s(void **state)
 		bool cut;
 		const char *begin;
 	} rows[] = {
-		{DISPOSITION_IGNORED, 15, true, "Have the process that ignores"},
-		{DISPOSITION_BLOCKED, 15, true, "Have the process that ignores"},
+		{DISPOSITION_IGNORED, 15, true, "Have the process that does"},
+		/* It may have taken it from a signalfd. */
+		{DISPOSITION_BLOCKED, 15, true, "Have each process asked"},
 		{DISPOSITION_HANDLER, 15, true, "Have each process asked"},
 		{DISPOSITION_IGNORED, 0, true, "Have each process asked"},
 		{DISPOSITION_IGNORED, 15, false, "Have each process asked"},

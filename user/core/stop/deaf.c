@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Why init did not act on the request that counts. */
 #include "core/stop/asked.h"
-#include "core/stop/stop.h"
+#include "core/stop/processes.h"
 
 #define SIGKILL_NR 9
 
@@ -25,7 +25,8 @@ static enum unheard in_vain(const struct stop *stop)
 	if (stop->hearing & STOP_RERAISED)
 		return UNHEARD_RERAISED;
 	if (f->count && f->at_ns >= stop->request->at_ns)
-		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX
+		return stop->hearing & STOP_FORWARD_TAKEN || f->count >= GRACED_FORWARDS_MAX ||
+				       processes_outlived(stop)
 			       ? UNHEARD_NONE
 			       : UNHEARD_CHILD_IGNORED;
 	if ((stop->hearing & trap) == trap)

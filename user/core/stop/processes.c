@@ -254,7 +254,9 @@ void processes_signalled(struct cgmap *map, struct stop *stop, const struct obs_
 
 	if (!p || p->end_ns)
 		return;
-	if (stop->request->seen && asks && !p->asked.seen) {
+	if (stop->request->seen && asks &&
+	    (!p->asked.seen ||
+	     (p->asked.result == RESULT_IGNORED && sig->result != RESULT_IGNORED))) {
 		struct sender copy = *sender;
 
 		if (copy.node)
@@ -597,4 +599,22 @@ bool process_is_cut(const struct stop *stop, const struct process *p)
 	    p->helper || (p->status & 0x7f) != SIGKILL_NR || process_is_entered(stop, p))
 		return false;
 	return !fatal || fatal->sender.relation != RELATION_SELF;
+}
+
+bool processes_outlived(const struct stop *stop)
+{
+	const struct processes *all = stop->processes;
+	bool ended = false;
+
+	for (size_t i = 0; all && i < all->n; i++) {
+		const struct process *p = all->list + i;
+
+		if (!process_is_same(&p->proc, &stop->forward.to) &&
+		    !(p->asked.seen && stop_sent_by_init(stop, &p->asked)))
+			continue;
+		if (!p->end_ns || p->end_ns >= stop->kill->at_ns || process_is_cut(stop, p))
+			return false;
+		ended = true;
+	}
+	return ended;
 }

@@ -21,7 +21,8 @@
 struct process {
 	struct graced_proc proc;  /* pid 0: none */
 	uint32_t parent_pid;	  /* at its end, or when it was looked at; 0: not known */
-	struct stop_signal asked; /* the first stop signal to it in this stop */
+	struct stop_signal asked; /* the first stop signal to it in this stop that was not ignored,
+				   * else the first */
 	struct stop_signal fatal; /* the last signal to it that is fatal by default */
 	bool oom_victim;
 	enum oom_level oom;	      /* UNKNOWN until it is known */
@@ -84,6 +85,9 @@ bool process_ended_by_parent(const struct process *p);
 /* Whether a signal came after the request, from init or from another process that was asked to
  * stop. */
 bool processes_passed_request(const struct stop *stop, const struct stop_signal *s);
+
+/* What init passed its request to had ended by itself before init was killed. */
+bool processes_outlived(const struct stop *stop);
 
 /* The signal that ended it; NULL: it was not seen, or none did. */
 const struct stop_signal *process_fatal(const struct process *p);

@@ -22,6 +22,16 @@ const struct record_member *record_first_cut(const struct record_stop *stop)
 	return NULL;
 }
 
+bool record_heard(const struct record_member *m)
+{
+	return m->asked.number && m->asked.result != RESULT_IGNORED;
+}
+
+bool record_is_late(const struct record_stop *stop, const struct record_member *m)
+{
+	return stop->stop_signal.known && m->process.start_ns > stop->stop_signal.at_ns;
+}
+
 const struct record_request *record_beside(const struct record_stop *stop)
 {
 	const struct record_request *ret = NULL;

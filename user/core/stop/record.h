@@ -128,7 +128,7 @@ struct record_member {
 	const char *exe;
 	uint32_t parent_pid; /* at its end; 0: not known */
 	enum disposition disposition;
-	struct record_asked asked; /* the first stop signal to it */
+	struct record_asked asked; /* as in struct process */
 	struct record_asked fatal; /* what ended it */
 	struct record_exit exit;   /* not known: it lives, or its end was not seen */
 	enum ended_by by;
@@ -454,6 +454,10 @@ static inline uint32_t record_code_of(const struct record_exit *exit)
 const struct record_member *record_find_member(const struct record_stop *stop, uint32_t pid);
 /* The first in it that was cut; NULL: none was, or none is listed. */
 const struct record_member *record_first_cut(const struct record_stop *stop);
+/* It was asked to stop, and did not ignore that. */
+bool record_heard(const struct record_member *m);
+/* It was started after the stop signal had been sent. */
+bool record_is_late(const struct record_stop *stop, const struct record_member *m);
 
 /* The pod's, or outside pods the container's own; NULL: not known. */
 const char *record_namespace(const struct record_pod *pod,

@@ -116,12 +116,25 @@ bool phrase_is_frozen(const struct record_stop *stop)
 	return false;
 }
 
+bool phrase_child_is_shielded(const struct record_stop *stop)
+{
+	const struct record_member *to = record_find_member(stop, stop->forward.to.pid);
+
+	return to && to->asked.number && to->asked.number == stop->forward.number &&
+	       to->disposition == DISPOSITION_DEFAULT;
+}
+
 void phrase_add_reason(struct buf *out, const struct record_stop *stop)
 {
-	bool frozen = stop->reason == UNHEARD_STOPPED && phrase_is_frozen(stop);
-	const char *text = frozen ? "was frozen when $ came" : unheard_of_init(stop->reason);
-	size_t len = strcspn(text, "$");
+	const char *text = unheard_of_init(stop->reason);
+	size_t len;
 
+	if (stop->reason == UNHEARD_STOPPED && phrase_is_frozen(stop))
+		text = "was frozen when $ came";
+	else if (stop->reason == UNHEARD_CHILD_IGNORED && phrase_child_is_shielded(stop))
+		text = "passed $ on to its child, which is PID 1 of a pid namespace of its own and "
+		       "has no handler for it";
+	len = strcspn(text, "$");
 	buf_add(out, text, len);
 	if (!text[len])
 		return;

@@ -25,6 +25,8 @@ void phrase_add_time(struct buf *out, uint64_t from_ns, uint64_t to_ns);
 
 /* A look found that the freezer holds it. */
 bool phrase_is_frozen(const struct record_stop *stop);
+/* What init passed its signal to is PID 1 of a pid namespace of its own, without a handler. */
+bool phrase_child_is_shielded(const struct record_stop *stop);
 
 /* Why the kernel sent a signal to a process, or to init (NULL), whose parent had died. */
 void phrase_add_parent_death(struct buf *out, const struct record_member *m);

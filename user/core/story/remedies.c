@@ -7,12 +7,13 @@
 #include "core/story/part.h"
 #include "core/story/phrase.h"
 
-#define OF(cause) (1u << CAUSE_##cause)
-#define ANY	  (~0u)
+#define OF(cause)   (1ull << CAUSE_##cause)
+#define WAITS(what) (1ull << (32 + WAIT_FOR_##what))
+#define ANY	    UINT32_MAX
 
 struct remedy {
-	uint32_t causes;				 /* bits 1 << enum cause */
-	bool (*applies)(const struct record_stop *stop); /* NULL: to all stops of these causes */
+	uint64_t of; /* bits 1 << enum cause, and 1 << (32 + enum wait_for) */
+	bool (*applies)(const struct record_stop *stop); /* NULL: to all stops of these */
 	const char *text, *page;
 };
 
@@ -23,21 +24,53 @@ struct remedy {
 
 #define BY(ended) (1u << ENDED_##ended)
 
-/* Whether one was cut by one of these, and whether it had been asked. */
-static bool has_cut(const struct record_stop *stop, bool asked, uint32_t by)
+static bool is_slow(const struct record_stop *stop)
+{
+	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason && !record_is_unmanaged(stop);
+}
+
+/* It was passed the signal, and does not act on it: SIG_IGN, or PID 1 of a pid namespace without a
+ * handler. What blocks it may take it from a signalfd. */
+static bool is_deaf(const struct record_stop *stop, const struct record_member *m)
+{
+	return m->asked.number && m->asked.result != RESULT_OVERFLOW &&
+	       (m->disposition == DISPOSITION_IGNORED ||
+		(m->disposition == DISPOSITION_DEFAULT && !record_heard(m)));
+}
+
+static bool is_asked(const struct record_stop *stop, const struct record_member *m)
+{
+	return m->asked.number && !is_deaf(stop, m);
+}
+
+/* What init started for its stop, which took too long. */
+static bool is_started(const struct record_stop *stop, const struct record_member *m)
+{
+	return is_slow(stop) && !m->asked.number && record_is_late(stop, m);
+}
+
+static bool is_unasked(const struct record_stop *stop, const struct record_member *m)
+{
+	return !m->asked.number && !is_started(stop, m);
+}
+
+static bool is_any(const struct record_stop *stop, const struct record_member *m)
+{
+	return true;
+}
+
+/* Whether such a one was cut by one of these. */
+static bool has_cut(const struct record_stop *stop,
+		    bool (*is)(const struct record_stop *, const struct record_member *),
+		    uint32_t by)
 {
 	for (size_t i = 1; i < stop->n_processes; i++) {
 		const struct record_member *m = stop->processes + i;
 
-		if (m->cut && (m->asked.number > 0) == asked && by >> m->by & 1)
+		if (m->cut && is(stop, m) && by >> m->by & 1)
 			return true;
 	}
 	return false;
-}
-
-static bool is_slow(const struct record_stop *stop)
-{
-	return stop->cause == CAUSE_GRACE_EXPIRED && !stop->reason && !record_is_unmanaged(stop);
 }
 
 /* Init, all of the container, or a process that was asked to stop: what another one does is no
@@ -65,18 +98,19 @@ static bool waits_for_postgres(const struct record_stop *stop)
 	       strcmp(stop->waited_for[0].comm, "postgres") == 0;
 }
 
-/* A child that was passed the signal, does not act on it, and was there until the end. */
+#define WITH_CONTAINER \
+	(BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(PARENT_DEATH) | BY(RUNTIME))
+
+/* For one that was there until the end. */
 static bool waits_for_deaf(const struct record_stop *stop)
 {
-	for (size_t i = 1; is_slow(stop) && i < stop->n_processes; i++) {
-		const struct record_member *m = stop->processes + i;
+	return is_slow(stop) && has_cut(stop, is_deaf, WITH_CONTAINER);
+}
 
-		if (m->cut && m->asked.number && m->asked.result != RESULT_OVERFLOW &&
-		    (m->disposition == DISPOSITION_IGNORED ||
-		     m->disposition == DISPOSITION_BLOCKED))
-			return true;
-	}
-	return false;
+static bool has_deaf(const struct record_stop *stop)
+{
+	return waits_for_deaf(stop) ||
+	       (stop->outcome != OUTCOME_KILLED && has_cut(stop, is_deaf, ~(BY(HOST) | BY(POD))));
 }
 
 static bool waits_for_exec(const struct record_stop *stop)
@@ -86,32 +120,36 @@ static bool waits_for_exec(const struct record_stop *stop)
 	       !waits_for_deaf(stop);
 }
 
-#define WITH_CONTAINER \
-	(BY(UNKNOWN) | BY(PID_NAMESPACE) | BY(KERNEL) | BY(PARENT_DEATH) | BY(RUNTIME))
+/* Nothing that was found says better what init waited for. */
+static bool may_wait_for_others(const struct record_stop *stop)
+{
+	enum wait_for what = waits_for(stop);
+
+	return !waits_for_postgres(stop) && !waits_for_deaf(stop) && !waits_for_exec(stop) &&
+	       (what == WAIT_FOR_NOTHING || what == WAIT_FOR_CHILD || what == WAIT_FOR_TIME);
+}
 
 /* With the container, or by what ends that. Where it is known what init waited for, those that
  * ended with it are its own. */
 static bool is_cut_unasked(const struct record_stop *stop)
 {
-	return has_cut(stop, false, WITH_CONTAINER) && !stop->reason && !waits_for_postgres(stop) &&
-	       !waits_for_deaf(stop) && !waits_for_exec(stop) &&
-	       (waits_for(stop) == WAIT_FOR_NOTHING || waits_for(stop) == WAIT_FOR_CHILD ||
-		waits_for(stop) == WAIT_FOR_TIME);
+	return has_cut(stop, is_unasked, WITH_CONTAINER) && !stop->reason &&
+	       may_wait_for_others(stop);
 }
 
 static bool is_cut_by_its_own(const struct record_stop *stop)
 {
-	return has_cut(stop, false, BY(CONTAINER));
+	return has_cut(stop, is_unasked, BY(CONTAINER));
 }
 
 static bool is_cut_asked(const struct record_stop *stop)
 {
-	return has_cut(stop, true, ~(BY(HOST) | BY(POD))) && stop->outcome != OUTCOME_KILLED;
+	return has_cut(stop, is_asked, ~(BY(HOST) | BY(POD))) && stop->outcome != OUTCOME_KILLED;
 }
 
 static bool is_cut_by_other(const struct record_stop *stop)
 {
-	return has_cut(stop, true, BY(HOST) | BY(POD)) || has_cut(stop, false, BY(HOST) | BY(POD));
+	return has_cut(stop, is_any, BY(HOST) | BY(POD));
 }
 
 static const char *init_exe(const struct record_stop *stop)
@@ -142,6 +180,13 @@ static bool is_trap_that_returns(const struct record_stop *stop)
 	return false;
 }
 
+/* For what it started itself, as a handler does to clean up. */
+static bool waits_for_started(const struct record_stop *stop)
+{
+	return has_cut(stop, is_started, WITH_CONTAINER) && !is_cut_unasked(stop) &&
+	       may_wait_for_others(stop) && !is_trap_that_returns(stop);
+}
+
 static bool is_in_kernel(enum wait_for what)
 {
 	return what == WAIT_FOR_IO || what == WAIT_FOR_KERNEL;
@@ -158,7 +203,7 @@ static bool is_slow_unseen(const struct record_stop *stop)
 	enum wait_for what = waits_for(stop);
 
 	return is_slow(stop) && !waits_for_postgres(stop) && !waits_for_deaf(stop) &&
-	       !is_trap_that_returns(stop) &&
+	       !is_trap_that_returns(stop) && !waits_for_started(stop) &&
 	       (what == WAIT_FOR_NOTHING || what == WAIT_FOR_TIME ||
 		(is_in_kernel(what) && !waits_for_kernel(stop)));
 }
@@ -171,39 +216,8 @@ static bool waits_for_clients(const struct record_stop *stop)
 static bool waits_for_child(const struct record_stop *stop)
 {
 	return waits_for(stop) == WAIT_FOR_CHILD && !is_cut_unasked(stop) &&
-	       !waits_for_deaf(stop) && !is_trap_that_returns(stop) && !waits_for_exec(stop);
-}
-
-static bool waits_for_reader(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_READER;
-}
-
-static bool waits_for_lock(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_LOCK;
-}
-
-static bool waits_for_limit(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_CPU || waits_for(stop) == WAIT_FOR_MEMORY;
-}
-
-static bool waits_for_fork(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_FORK;
-}
-
-static bool waits_for_others(const struct record_stop *stop)
-{
-	enum wait_for what = waits_for(stop);
-
-	return what == WAIT_FOR_THAW || what == WAIT_FOR_TRACER || what == WAIT_FOR_CONT;
-}
-
-static bool waits_for_handler(const struct record_stop *stop)
-{
-	return waits_for(stop) == WAIT_FOR_HANDLER;
+	       !waits_for_deaf(stop) && !is_trap_that_returns(stop) && !waits_for_exec(stop) &&
+	       !waits_for_started(stop);
 }
 
 static bool is_signalled_by_other(const struct record_stop *stop)
@@ -224,6 +238,11 @@ static bool is_killed_by_other(const struct record_stop *stop)
 static bool is_perhaps_stopped_by_other(const struct record_stop *stop)
 {
 	return is_signalled_by_other(stop) && phrase_may_miss_request(stop);
+}
+
+static bool is_without_request(const struct record_stop *stop)
+{
+	return !phrase_may_miss_request(stop);
 }
 
 /* Not what its parent killed in the stop without having asked it. */
@@ -354,8 +373,8 @@ static const struct remedy remedies[] = {
 	{ANY, waits_for_postgres,
 	 "SIGTERM has postgres wait for its clients. Its fast shutdown is SIGINT: STOPSIGNAL SIGINT.",
 	 SLOW_PAGE},
-	{ANY, waits_for_deaf,
-	 "Have the process that ignores or blocks the signal act on it, or have its parent send one "
+	{ANY, has_deaf,
+	 "Have the process that does not hear the signal act on it, or have its parent send one "
 	 "that it acts on (stopsignal of supervisord), and wait for it with a limit.",
 	 "ignored-or-blocked"},
 	{ANY, waits_for_clients,
@@ -368,21 +387,25 @@ static const struct remedy remedies[] = {
 	 SLOW_PAGE},
 	{ANY, waits_for_child,
 	 "See why that child does not end: has it been asked, and does it act on it?", SLOW_PAGE},
-	{ANY, waits_for_reader,
+	{ANY, waits_for_started,
+	 "What it started after the signal did not end in time: have that take less time, or not be "
+	 "started in a stop, or give it a longer grace period.",
+	 SLOW_PAGE},
+	{WAITS(READER), NULL,
 	 "Have what it writes read (the log driver, the other end of the pipe), or write without "
 	 "waiting.",
 	 SLOW_PAGE},
-	{ANY, waits_for_lock, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
-	{ANY, waits_for_limit, "The limit applies while the container stops, too: raise it.",
-	 SLOW_PAGE},
-	{ANY, waits_for_fork,
+	{WAITS(LOCK), NULL, "See who holds that lock, and wait for it with a limit.", SLOW_PAGE},
+	{WAITS(CPU) | WAITS(MEMORY), NULL,
+	 "The limit applies while the container stops, too: raise it.", SLOW_PAGE},
+	{WAITS(FORK), NULL,
 	 "Raise the limit of processes: what it starts to stop with counts, too.", SLOW_PAGE},
 	{ANY, waits_for_kernel,
 	 "See what it does in the kernel: a file system or device that does not answer, as a rule.",
 	 SLOW_PAGE},
-	{ANY, waits_for_others,
+	{WAITS(THAW) | WAITS(TRACER) | WAITS(CONT), NULL,
 	 "See who holds it (docker pause, a debugger, SIGSTOP): it hears nothing.", SLOW_PAGE},
-	{ANY, waits_for_handler, "Have its handler do less, or give it a longer grace period.",
+	{WAITS(HANDLER), NULL, "Have its handler do less, or give it a longer grace period.",
 	 SLOW_PAGE},
 	{ANY, is_slow_unseen,
 	 "See what it waits for (a client, a lock, a queue), end that on the signal, or give it a "
@@ -396,7 +419,11 @@ static const struct remedy remedies[] = {
 	 "No manager asked it to stop, so it had no grace period: have that sender wait longer, or stop it "
 	 "by a manager (docker stop, kubectl delete).",
 	 NULL},
-	{OF(NO_GRACE), NULL,
+	{OF(NO_GRACE), phrase_may_miss_request,
+	 "Not all was seen, and a request before the SIGKILL may be missing. If there was none, stop it "
+	 "by what asks first (docker stop, kubectl delete).",
+	 NULL},
+	{OF(NO_GRACE), is_without_request,
 	 "Stop it by what asks first (docker stop, kubectl delete): docker kill, docker rm -f, a grace "
 	 "period of 0 and STOPSIGNAL SIGKILL do not.",
 	 NULL},
@@ -490,17 +517,34 @@ static bool is_node(const struct record_stop *stop)
 	return audit_reraises(audit_program_name(init_exe(stop), init_comm(stop)), SIGTERM_NR);
 }
 
-/* One that nothing asked: it lives, or what ended the container ended it. */
-static bool has_child_unasked(const struct record_stop *stop)
+/* One that was asked, or that nothing asked: it lives, or what ended the container ended it. */
+static bool has_left(const struct record_stop *stop, bool asked)
 {
 	for (size_t i = 1; i < stop->n_processes; i++) {
 		const struct record_member *m = stop->processes + i;
 
-		if (!m->asked.number && !m->entered && !m->helper && (m->cut || !m->exit.known) &&
-		    WITH_CONTAINER >> m->by & 1)
+		if ((m->asked.number > 0) == asked && !m->entered && !m->helper &&
+		    (m->cut || !m->exit.known) && WITH_CONTAINER >> m->by & 1)
 			return true;
 	}
 	return false;
+}
+
+static bool has_child_unasked(const struct record_stop *stop)
+{
+	return has_left(stop, false);
+}
+
+/* It would be cut if init ended. */
+static bool has_child_asked(const struct record_stop *stop)
+{
+	return has_left(stop, true);
+}
+
+/* By the freezer, a signal or a tracer: there was no look. */
+static bool is_held_unseen(const struct record_stop *stop)
+{
+	return !story_waited(stop);
 }
 
 static bool is_placeholder(const struct record_stop *stop)
@@ -515,6 +559,9 @@ static const struct {
 	unsigned int topic;
 	const char *text;
 } instead[] = {
+	{UNHEARD_RERAISED, has_child_asked, WARNING(AUDIT_KILLED_SOON),
+	 "See why the process that it passed the signal to does not end: where init ends before it "
+	 "(exit in its handler, an init in front), that one gets SIGKILL."},
 	{UNHEARD_RERAISED, is_node, WARNING(AUDIT_RERAISES),
 	 "Add a handler (process.on('SIGTERM', ...)), or " INIT_IN_FRONT},
 	{UNHEARD_RERAISED, NULL, AUDIT_SHIELD,
@@ -524,6 +571,11 @@ static const struct {
 	 "Replace it by the application (exec), which as PID 1 needs a handler, or an init in front of "
 	 "it; or have it handle the signal, pass it on and wait for its children. An init in front of "
 	 "what is there now (--init, tini) ends the container at once, and these by SIGKILL."},
+	{UNHEARD_CHILD_IGNORED, phrase_child_is_shielded, AUDIT_SHIELD,
+	 "Have that child handle the signal, or start it behind an init in its own pid namespace."},
+	{UNHEARD_STOPPED, is_held_unseen, WARNING(AUDIT_STOPPED),
+	 "See what holds it: thaw it (docker unpause, podman unpause), continue it (kill -CONT PID), or "
+	 "detach the debugger."},
 	{UNHEARD_STOPPED, phrase_is_frozen, WARNING(AUDIT_FROZEN), NULL},
 };
 
@@ -549,11 +601,13 @@ static bool remedy_of_reason(const struct record_stop *stop, const char **ret_te
 	return true;
 }
 
-_Static_assert(CAUSE_COUNT <= 32, "causes of a remedy are bits");
+_Static_assert(CAUSE_COUNT <= 32 && WAIT_FOR_COUNT <= 32, "what a remedy is of are bits");
 
 static bool applies(const struct remedy *remedy, const struct record_stop *stop)
 {
-	return remedy->causes >> stop->cause & 1 && (!remedy->applies || remedy->applies(stop));
+	uint64_t of = 1ull << stop->cause | 1ull << (32 + waits_for(stop));
+
+	return remedy->of & of && (!remedy->applies || remedy->applies(stop));
 }
 
 bool story_remedy(const struct record_stop *stop, size_t index, const char **ret_text,

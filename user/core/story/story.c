@@ -261,8 +261,9 @@ static void add_passed(struct buf *out, const struct record_stop *stop)
 		buf_adds(out, ", which died of it");
 	else if (to && to->exit.known && !record_died_of(&to->exit))
 		buf_printf(out, ", which exited with code %u", record_code_of(&to->exit));
-	else if (stop->forward.result == RESULT_IGNORED)
-		buf_adds(out, ", which ignores it");
+	else if (stop->forward.result == RESULT_IGNORED && !(to && record_heard(to)))
+		buf_adds(out, phrase_child_is_shielded(stop) ? ", which has no handler for it"
+							     : ", which ignores it");
 }
 
 /* Init, by its name when it did that. */
@@ -275,13 +276,6 @@ static void add_passer(struct buf *out, const struct record_stop *stop)
 		phrase_add_process_then(out, &stop->process, to->asked.process.comm);
 	else
 		phrase_add_init(out, stop);
-}
-
-static const char *done_with(enum disposition disposition)
-{
-	if (disposition == DISPOSITION_IGNORED)
-		return ", which it ignores,";
-	return disposition == DISPOSITION_BLOCKED ? ", which it blocks," : "";
 }
 
 /* The stop signal: "it", unless what was passed on is another one. */
@@ -307,9 +301,9 @@ static void add_cut(struct buf *out, const struct record_stop *stop)
 	if (cut->asked.number) {
 		buf_adds(out, " was sent ");
 		phrase_add_signal(out, cut->asked.number);
-		buf_adds(out, done_with(cut->disposition));
+		buf_adds(out, cut->disposition == DISPOSITION_IGNORED ? ", which it ignores," : "");
 	} else {
-		buf_adds(out, " never received ");
+		buf_adds(out, record_is_late(stop, cut) ? " began after " : " never received ");
 		add_it(out, stop);
 	}
 	buf_adds(out, " and was killed ");
