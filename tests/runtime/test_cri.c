@@ -133,11 +133,10 @@ static void tried(void **state)
 	runtime_pods_need(&pods);
 	runtime_pods_start(&pods, &pod, &container);
 	runtime_stage_await(&pods.stage, container.id, true);
-	snprintf(
-		text, sizeof(text),
-		"#!/bin/sh\n[ \"$*\" = 'stop -t 7 %s' ] && exec ctr -n k8s.io task kill -s SIGTERM "
-		"%s\n",
-		container.id, container.id);
+	snprintf(text, sizeof(text),
+		 "#!/bin/sh\nsignal=KILL; [ \"$*\" = 'stop -t 7 %s' ] && signal=TERM\n"
+		 "exec ctr -n k8s.io task kill -s SIG$signal %s\n",
+		 container.id, container.id);
 	assert_int_equal(runtime_host_write(pods.stage.host, "bin/crictl", 0755, text), 0);
 	free(runtime_stage_run(BOX_ARGV(
 		"sh", "-c",
