@@ -320,7 +320,8 @@ unit: $(UNIT)
 ifneq ($(wildcard tools/demo.c),)
 demo-programs: $(BUILD)/tools/demo $(HELPERS)
 
-demo: deps
+demo:
+	@tools/deps install build
 	$(Q)tools/progress $(MAKE) -s --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all demo-programs
 	@GRACED='$(abspath $(BUILD)/graced)' HELPERS='$(abspath $(BUILD)/tests/helpers)' \
 		$(BUILD)/tools/demo

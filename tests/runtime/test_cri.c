@@ -30,9 +30,23 @@ struct scene {
 	const char *expected; /* of the container's record, beside its names */
 };
 
-/* Its container's record. */
-static const json_t *play(const struct scene *scene)
+/*
+ * A busy machine gets the SIGKILL done some time after the period. Where no source provides
+ * deletions, a stop that outlives its pod's period by more than a tenth may have been given a
+ * longer one by its deletion: the period is unknown.
+ */
+static void judge_period(const json_t *rec)
 {
+	int64_t after = jrec_int(rec, "kill_signal.at_boot_ns", 0) -
+			jrec_int(rec, "stop_signal.at_boot_ns", 0);
+
+	judge_match(rec, after > GRACE_S * NS_PER_S * 11 / 10 ? "{'grace':null}"
+							      : "{'grace':{'seconds':2}}");
+}
+
+static void play(void **state)
+{
+	const struct scene *scene = *state;
 	struct runtime_pod pod = {.namespace_ = "shop",
 				  .name = scene->pod,
 				  .handler = scene->handler,
@@ -61,73 +75,31 @@ static const json_t *play(const struct scene *scene)
 		 "'kill_signal':{'sender':{'kind':'runtime','comm':'%s'}}}",
 		 pod.name, pod.uid, pod.id, pod.handler);
 	runtime_stage_stopped(&pods.stage, pod.id, names);
-	return rec;
+	if (!strcmp(scene->behaviour, "deaf"))
+		judge_period(rec);
 }
 
-/*
- * A busy machine gets the SIGKILL done some time after the period. Where no source provides
- * deletions, a stop that outlives its pod's period by more than a tenth may have been given a
- * longer one by its deletion: the period is unknown.
- */
-static void judge_period(const json_t *rec)
-{
-	int64_t after = jrec_int(rec, "kill_signal.at_boot_ns", 0) -
-			jrec_int(rec, "stop_signal.at_boot_ns", 0);
-
-	judge_match(rec, after > GRACE_S * NS_PER_S * 11 / 10 ? "{'grace':null}"
-							      : "{'grace':{'seconds':2}}");
-}
-
-static void runc_good(void **state)
-{
-	play(&(struct scene){
-		"good", "runc", RUNTIME_IMAGE, "graceful",
-		"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
-		"'grace':{'seconds':2},'evidence':{'complete':true},"
-		"'stop_signal':{'number':15,'result':'delivered'},'kill_signal':null}"});
-}
-
-static void runc_deaf(void **state)
-{
-	judge_period(play(&(struct scene){
-		"deaf", "runc", RUNTIME_IMAGE, "deaf",
-		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
-		"'stop_signal':{'number':15,'result':'ignored'},"
-		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'runc'}}}"}));
-}
-
-static void crun_good(void **state)
-{
-	play(&(struct scene){
-		"good-crun", "crun", RUNTIME_IMAGE, "graceful",
-		"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false,"
-		"'grace':{'seconds':2},'evidence':{'complete':true},"
-		"'stop_signal':{'number':15,'result':'delivered'},'kill_signal':null}"});
-}
-
-static void crun_deaf(void **state)
-{
-	judge_period(play(&(struct scene){
-		"deaf-crun", "crun", RUNTIME_IMAGE, "deaf",
-		"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9},"
-		"'stop_signal':{'number':15,'result':'ignored'},"
-		"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'crun'}}}"}));
-}
-
-static void image_signal(void **state)
-{
-	play(&(struct scene){"quits", "runc", RUNTIME_IMAGE_QUIT, "graceful",
-			     "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
-			     "'stop_signal':{'number':3,'name':'SIGQUIT','result':'delivered'}}"});
-}
+#define GOOD                                                                          \
+	"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},'deaf':false," \
+	"'grace':{'seconds':2},'evidence':{'complete':true},"                         \
+	"'stop_signal':{'number':15,'result':'delivered'},'kill_signal':null}"
+#define DEAF(handler)                                                                  \
+	"{'outcome':'killed','cause':'grace-expired','deaf':true,'exit':{'signal':9}," \
+	"'stop_signal':{'number':15,'result':'ignored'},"                              \
+	"'kill_signal':{'number':9,'sender':{'kind':'runtime','comm':'" handler "'}}}"
+#define BY(signal)                                                       \
+	"{'outcome':'graceful','cause':'stop-signal','exit':{'code':0}," \
+	"'stop_signal':{" signal ",'result':'delivered'}}"
 
 /* SIGHUP is a stop signal only where a source says so. */
-static void rare_signal(void **state)
-{
-	play(&(struct scene){"hangs-up", "crun", RUNTIME_IMAGE_HUP, "graceful",
-			     "{'outcome':'graceful','cause':'stop-signal','exit':{'code':0},"
-			     "'stop_signal':{'number':1,'name':'SIGHUP','result':'delivered'}}"});
-}
+static struct scene scenes[] = {
+	{"good", "runc", RUNTIME_IMAGE, "graceful", GOOD},
+	{"deaf", "runc", RUNTIME_IMAGE, "deaf", DEAF("runc")},
+	{"good-crun", "crun", RUNTIME_IMAGE, "graceful", GOOD},
+	{"deaf-crun", "crun", RUNTIME_IMAGE, "deaf", DEAF("crun")},
+	{"quits", "runc", RUNTIME_IMAGE_QUIT, "graceful", BY("'number':3,'name':'SIGQUIT'")},
+	{"hangs-up", "crun", RUNTIME_IMAGE_HUP, "graceful", BY("'number':1,'name':'SIGHUP'")},
+};
 
 static void audited(void **state)
 {
@@ -148,6 +120,30 @@ static void audited(void **state)
 	/* Without any time to stop it is not asked to. */
 	runtime_stage_stopped(&pods.stage, container.id,
 			      "{'outcome':'killed','cause':'no-grace','stop_signal':null}");
+}
+
+/* crictl(1) is not in every release: in its place stands what has containerd do the same. */
+static void tried(void **state)
+{
+	struct runtime_pod pod = {
+		.namespace_ = "shop", .name = "tried", .handler = "runc", .grace_s = GRACE_S};
+	struct runtime_container container = {.name = "main", .image = RUNTIME_IMAGE};
+	char text[512];
+
+	runtime_pods_need(&pods);
+	runtime_pods_start(&pods, &pod, &container);
+	runtime_stage_await(&pods.stage, container.id, true);
+	snprintf(text, sizeof(text),
+		 "#!/bin/sh\nsignal=KILL; [ \"$*\" = 'stop -t 7 %s' ] && signal=TERM\n"
+		 "exec ctr -n k8s.io task kill -s SIG$signal %s\n",
+		 container.id, container.id);
+	assert_int_equal(runtime_host_write(pods.stage.host, "bin/crictl", 0755, text), 0);
+	free(runtime_stage_run(BOX_ARGV(
+		"sh", "-c",
+		"\"$GRACED\" try tried; [ $? = 3 ] && exec \"$GRACED\" try --grace 7s tried")));
+	runtime_stage_stopped(&pods.stage, container.id,
+			      "{'outcome':'graceful','pod':{'name':'tried'}}");
+	runtime_pods_end(&pods, &pod, &container, GRACE_S);
 }
 
 static void expect_exit(const char *id, const char *expected)
@@ -263,21 +259,28 @@ static void made_again(void **state)
 			 0);
 }
 
+#define SCENE(sentence, i)                                                       \
+	{                                                                        \
+		.name = sentence, .test_func = play, .initial_state = &scenes[i] \
+	}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("a pod's container that stops when asked is graceful, with its pod's names, "
+		SCENE("a pod's container that stops when asked is graceful, with its pod's names, "
 		      "and its sandbox is one",
-		      runc_good),
-		CLAIM("one that does not hear is deaf, and killed when its grace is over",
-		      runc_deaf),
-		CLAIM("with crun, one that stops when asked is graceful", crun_good),
-		CLAIM("with crun, one that does not hear is deaf, and killed", crun_deaf),
-		CLAIM("the stop signal is the image's", image_signal),
-		CLAIM("even where it is one that stops nobody else", rare_signal),
+		      0),
+		SCENE("one that does not hear is deaf, and killed when its grace is over", 1),
+		SCENE("with crun, one that stops when asked is graceful", 2),
+		SCENE("with crun, one that does not hear is deaf, and killed", 3),
+		SCENE("the stop signal is the image's", 4),
+		SCENE("even where it is one that stops nobody else", 5),
 		CLAIM("the audit asks for the image's stop signal, by the pod's names; and one "
 		      "that is stopped with no grace at all is killed at once",
 		      audited),
+		CLAIM("graced try has crictl stop one, which kills at once where it is given no "
+		      "time: then it is not tried",
+		      tried),
 		CLAIM("the runtime's word of the exit agrees with the kernel's", exit_agrees),
 		CLAIM("what is executed in a container is no stop of it", exec_is_no_stop),
 		CLAIM("a container that ends by itself and its successor are distinguished",

@@ -151,16 +151,18 @@ static void named_by_nerdctl(void **state)
 	char text[256];
 
 	runtime_stage_need(&stage);
-	snprintf(text, sizeof(text),
-		 "#!/bin/sh\n[ \"$1\" = stop ] && exec ctr -n %s task kill -s SIGTERM \"$2\"\n",
-		 namespace_());
+	snprintf(
+		text, sizeof(text),
+		"#!/bin/sh\n[ \"$1 $2\" = 'stop -s' ] && exec ctr -n %s task kill -s \"$3\" \"$4\"\n",
+		namespace_());
 	assert_int_equal(runtime_host_write(stage.host, "bin/nerdctl", 0755, text), 0);
 	free(runtime_stage_run(BOX_ARGV(
 		"ctr", "-n", namespace_(), "run", "-d", "--snapshotter", "native", "--annotation",
 		"nerdctl/namespace=default", "--annotation", "nerdctl/name=shop", "--annotation",
 		"nerdctl/stop-timeout=7", RUNTIME_IMAGE, NERD_ID, "/workload", "graceful")));
 	runtime_stage_await(&stage, NERD_ID, true);
-	assert_int_equal(run(&(struct run_spec){.args = BOX_ARGV("try", "shop")}, &result), 0);
+	assert_int_equal(
+		run(&(struct run_spec){.args = BOX_ARGV("try", "-s", "TERM", "shop")}, &result), 0);
 	if (result.status)
 		fail_msg("status %d: %s%s", result.status, result.out, result.err);
 	run_done(&result);
@@ -183,7 +185,7 @@ int main(void)
 		CLAIM("one that containerd ends because its shim was killed lost its runtime",
 		      shim_killed),
 		CLAIM("one of nerdctl has the name and the grace period that it gave, and graced "
-		      "try has nerdctl stop it",
+		      "try has nerdctl stop it, by a signal",
 		      named_by_nerdctl),
 	};
 

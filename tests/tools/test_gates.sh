@@ -416,6 +416,12 @@ dependencies() {
 	CLANG=/nowhere/clang "$tools/deps" missing >"$tmp/said"
 	[[ $(<"$tmp/said") == clang ]]
 	check "the package of a missing tool is named" $?
+	# Of a machine that has none of them.
+	mkdir "$tmp/bare" && printf '#!/bin/sh\n' | tee "$tmp/bare/dpkg-query" >"$tmp/bare/apt-get" && chmod +x "$tmp"/bare/*
+	[[ $(id -u) == 0 ]] || printf '#!/bin/sh\necho 0\n' >"$tmp/bare/id"
+	PATH=$tmp/bare:$PATH "$tools/deps" install build >"$tmp/said" && PATH=$tmp/bare:$PATH "$tools/deps" install >>"$tmp/said" &&
+		sed -n 1p "$tmp/said" | grep -w clang | grep -vqw chromium && sed -n 2p "$tmp/said" | grep -w clang | grep -qw chromium
+	check "to build it, and for the demo, no package that only the tests use is installed" $?
 }
 
 # Each .out is that of the program, but for what SED changes in it.

@@ -46,7 +46,10 @@ run_graced() { # NODE COMMAND...
 
 case "$1 ${2-}" in
 "config view") cat "$CLUSTER/namespace" 2>/dev/null ;;
-"get daemonsets") in_place <"$CLUSTER/daemonsets" ;;
+"get daemonsets")
+	[[ -z $everywhere || ! -e $CLUSTER/denied ]] || { cat "$CLUSTER/denied" >&2 && exit 1; }
+	in_place <"$CLUSTER/daemonsets"
+	;;
 "get nodes") cat "$CLUSTER/nodes" ;;
 "get replicasets") in_place <"$CLUSTER/replicasets" | cut -d' ' -f2- ;;
 "get deployment" | "get statefulset" | "get daemonset" | "get job" | "get replicaset")
@@ -54,7 +57,7 @@ case "$1 ${2-}" in
 		{ echo "Error from server (NotFound): $2 \"$3\" not found" >&2 && exit 1; }
 	;;
 "get pods")
-	# A line for each pod of graced: NAMESPACE NODE NAME PHASE KIND OWNER GOING; of others: NAMESPACE NODE NAME BASE MADE LABELS.
+	# A line for each pod of graced: NAMESPACE NODE NAME PHASE KIND OWNER GOING READY; of others: NAMESPACE NODE NAME BASE MADE LABELS.
 	if [[ $selector == app.kubernetes.io/name=graced ]]; then
 		in_place <"$CLUSTER/graced" | cut -d' ' -f2-
 	elif [[ $selector ]]; then
@@ -201,6 +204,15 @@ kg why web-0 -n shop
 claim "where a pod of a StatefulSet was before is asked until its last stop is known, also while it runs" $?
 rm "$CLUSTER/node-2.sh"
 
+sed -i 's/^shop node-2 web-0 /shop <none> web-0 /' "$CLUSTER/pods"
+kg why web-0 -n shop
+[[ $rc$(whom) == 0abc ]] && grep -q 'on node-2$' "$out" && kg audit web-0 -n shop && [[ $rc$(whom) == 1 ]] &&
+	says "there is no such pod on a node"
+claim "why a pod that waits for a node ended is asked on every node" $?
+
+new_cluster
+sed -i 's/^shop node-1 web-0 .*/shop node-2 web-0 web- 2026-11-28T00:00:00Z app=web/' "$CLUSTER/pods"
+stop node-2 shop/web-0 nginx 2026-11-28T01:00:00.000000000Z
 kg log web-0 -n shop
 [[ $rc$(whom) == 0abc && $(column NODE) == "node-1 node-2" ]] && kg why --last 2 sts/web -n shop &&
 	[[ $(grep -c '^2026.*  on node-[12]$' "$out") == 2 ]] && grep -q '<web-\[0-9\],web-\[0-9\]\[0-9\],' "$CLUSTER/asked"
@@ -295,12 +307,21 @@ kg log -n shop --timeout 8
 [[ $rc == 3 && $(column NODE) == "node-1 node-1 node-3 node-3" && $(<"$err") == "kubectl graced: no answer from node-2: no answer within 8s" ]]
 claim "a node that hangs is named, and the others are shown" $?
 
-sed -i '2s/$/ False/; 3s/$/ False/' "$CLUSTER/graced"
+sed -i '2s/$/ Unknown/; 3s/$/ False/' "$CLUSTER/graced"
 kg log -n shop
 [[ $rc == 3 && $(column NODE) == "node-1 node-1 node-3 node-3" && $(<"$err") == "kubectl graced: no answer from node-2: no answer within 5s, and graced-b is not ready" ]]
 claim "... after a moment if its graced is not ready; one that answers all the same is shown" $?
 
-sed -i '/graced-b/d' "$CLUSTER/graced"
+PATH=$tmp/bin:$PATH TMPDIR=$tmp/scratch try script -qec "${SH:-sh} '$plugin' log -n shop" /dev/null </dev/null
+grep -q '^kubectl graced: waiting for node-2.$' "$out" && grep -q 'no answer within 5s' "$out"
+claim "... and who waits at a terminal is told for whom" $?
+
+kg trace node-3 --duration 1s
+[[ $rc == 0 ]] && says "graced-c on node-3 is not ready, and may not answer" && sed -i 's/graced-c Running/graced-c Failed/' "$CLUSTER/graced" &&
+	kg trace node-3 --duration 1s && [[ $rc$(whom) == 3 ]] && says "graced-c on node-3 is Failed"
+claim "... and so is who wants to see one live" $?
+
+sed -i '/graced-b/d; s/graced-c Failed/graced-c Running/' "$CLUSTER/graced"
 kg log -n shop
 [[ $rc == 3 && $(<"$err") == "kubectl graced: no answer from node-2: no graced pod runs there" ]] && kg why web-0 -n shop && [[ $rc == 0 ]]
 claim "a node without graced is named where its answer is missed" $?
@@ -398,6 +419,13 @@ kg log -A
 claim "whoever labels a DaemonSet like graced's is not asked by mistake" $?
 
 new_cluster
+echo 'Error from server (Forbidden): daemonsets.apps is forbidden' >"$CLUSTER/denied"
+kg version
+[[ $rc$(whom) == 0abc ]] && echo 'Unable to connect to the server' >"$CLUSTER/denied" && kg version &&
+	[[ $rc == 3 && $(lines "$CLUSTER/asked") == 1 ]] && says "Unable to connect"
+claim "who may not look for graced everywhere is shown that of its usual namespace; a cluster that is gone is asked once" $?
+
+new_cluster
 kg top node-2
 [[ $(whom)$(request) == "b<top>" ]] && says "it needs a terminal" && kg trace web-0 -n shop --duration 1s &&
 	[[ $(whom)$(request) == "a<trace><--duration><1s><-n><shop><-p><web-0>" ]]
@@ -420,21 +448,29 @@ claim "of 60 nodes each is asked once, and no more at once than --parallel says"
 
 new_cluster
 echo 'echo $BASHPID >"$CLUSTER/hangs"; exec sleep 1000' | tee "$CLUSTER/node-1.sh" >"$CLUSTER/node-2.sh"
+await() { # COMMAND...
+	for ((turn = 0; turn < 600; turn++)); do
+		"$@" && return
+		sleep 0.1
+	done
+}
+hangs() { [[ -s $CLUSTER/hangs ]]; }
+is_gone() { ! kill -0 "$(<"$CLUSTER/hangs")" 2>/dev/null; }
 PATH=$tmp/bin:$PATH TMPDIR=$tmp/scratch "${SH:-sh}" "$plugin" log -A >"$out" 2>"$err" </dev/null &
 pid=$!
-for ((turn = 0; turn < 600; turn++)); do
-	[[ -s $CLUSTER/hangs ]] && break
-	sleep 0.1
-done
+await hangs
 kill "$pid"
 wait "$pid"
 rc=$?
-for ((turn = 0; turn < 600; turn++)); do
-	kill -0 "$(<"$CLUSTER/hangs")" 2>/dev/null || break
-	sleep 0.1
-done
-[[ $rc == 143 && -z $(ls "$tmp/scratch") ]] && ! kill -0 "$(<"$CLUSTER/hangs")" 2>/dev/null
+await is_gone
+[[ $rc == 143 && -z $(ls "$tmp/scratch") ]] && is_gone
 claim "ended before its end it leaves no process and no file" $?
+
+rm "$CLUSTER/hangs"
+{ await hangs && printf '\003' && await is_gone; } | PATH=$tmp/bin:$PATH TMPDIR=$tmp/scratch timeout -k 5 $patience \
+	script -qec "trap : INT; ${SH:-sh} '$plugin' log -A; echo it ended with \$?" /dev/null >"$out" 2>"$err"
+grep -q 'it ended with 130' "$out" && [[ -z $(ls "$tmp/scratch") ]] && is_gone
+claim "... nor by Ctrl-C at a terminal" $?
 
 mkdir "$tmp/krew" && try tools/krew "$tmp/krew" https://example.org/a.tar.gz
 archive=$(head -n 1 "$out")
@@ -457,6 +493,10 @@ done <"$tmp/valued"
 cp "$tmp/valued" "$out"
 (($(lines "$tmp/valued") > 25)) && [[ ! -e $tmp/untaken ]]
 claim "each option of graced that has a value is known to have one" $?
+
+try sh "$plugin" --help
+[[ $rc == 0 && $(lines "$out") -gt 40 && -z $(grep -E '.{81}' "$out") ]]
+claim "its help fits 80 columns" $?
 
 for shell in dash "bash --posix" "busybox sh"; do
 	if ! command -v "${shell%% *}" >/dev/null; then

@@ -12,13 +12,15 @@
 
 #define SEC(n) ((n)*NS_PER_S)
 
-static struct top *make(void)
+static struct top *top;
+
+/* Before each test; what one leaves is freed by the next. */
+static int make(void **state)
 {
 	const struct filter all = {};
-	struct top *top;
 
-	assert_int_equal(top_new(&all, &top), 0);
-	return top;
+	free(top);
+	return top_new(&all, &top);
 }
 
 /* Stopped by runc with SIGTERM at 100 s, with a grace period of 30 s. */
@@ -59,7 +61,7 @@ static struct record kill_of(const char *pod, const char *comm, enum cause cause
 	return r;
 }
 
-static void add_stopping(struct top *top, const char *pod, uint64_t asked_ns, uint64_t grace_ns)
+static void add_stopping(const char *pod, uint64_t asked_ns, uint64_t grace_ns)
 {
 	struct record r = stop_of(pod, OUTCOME_UNKNOWN, CAUSE_UNKNOWN, asked_ns);
 
@@ -71,7 +73,7 @@ static void add_stopping(struct top *top, const char *pod, uint64_t asked_ns, ui
 }
 
 /* The names of a section's rows in order, by their first letter after the namespace. */
-static const char *order_of(const struct top *top, enum top_section section)
+static const char *order_of(enum top_section section)
 {
 	static char ret[TOP_ROWS_MAX + 1];
 	const struct top_data *d = top_data(top);
@@ -90,7 +92,7 @@ static const char *order_of(const struct top *top, enum top_section section)
 	return ret;
 }
 
-static void type(struct top *top, const char *keys)
+static void type(const char *keys)
 {
 	for (; *keys; keys++)
 		assert_int_equal(top_press(top, (unsigned char)*keys), TOP_NOTHING);
@@ -98,51 +100,46 @@ static void type(struct top *top, const char *keys)
 
 static void test_stopping(void **state)
 {
-	struct top *top = make();
 	const struct top_stopping *row = &top->live.stopping[0];
 
 	top_set_moment(top, SEC(110), 0, 0);
-	add_stopping(top, "a", SEC(100), SEC(30));
-	add_stopping(top, "b", SEC(101), SEC(10));
-	add_stopping(top, "c", SEC(90), 0);
+	add_stopping("a", SEC(100), SEC(30));
+	add_stopping("b", SEC(101), SEC(10));
+	add_stopping("c", SEC(90), 0);
 	assert_int_equal(top->live.n[TOP_STOPPING], 0);
 	top_end_stopping(top);
 	assert_string_equal(row->name, "shop/a/main");
 	assert_string_equal(row->by, "runc[7]");
 	assert_int_equal(row->deadline_ns, SEC(130));
 	assert_int_equal(top->live.stopping[2].deadline_ns, 0);
-	assert_string_equal(order_of(top, TOP_STOPPING), "bac");
-	type(top, "s");
-	assert_string_equal(order_of(top, TOP_STOPPING), "cab");
-	type(top, "r");
-	assert_string_equal(order_of(top, TOP_STOPPING), "bac");
-	type(top, "s");
-	assert_string_equal(order_of(top, TOP_STOPPING), "abc");
-	type(top, "s");
+	assert_string_equal(order_of(TOP_STOPPING), "bac");
+	type("s");
+	assert_string_equal(order_of(TOP_STOPPING), "cab");
+	type("r");
+	assert_string_equal(order_of(TOP_STOPPING), "bac");
+	type("s");
+	assert_string_equal(order_of(TOP_STOPPING), "abc");
+	type("s");
 	assert_string_equal(top_order_name(top, TOP_STOPPING), "deadline");
 	top_set_moment(top, SEC(111), 0, 0);
 	assert_int_equal(top->live.n[TOP_STOPPING], 3);
 	top_end_stopping(top);
 	assert_int_equal(top->live.n[TOP_STOPPING], 0);
-	free(top);
 }
 
 /* So many that there is no room: the first to be killed stay, and all are counted. */
 static void test_stopping_full(void **state)
 {
-	struct top *top = make();
-
 	top_set_moment(top, SEC(110), 0, 0);
 	for (unsigned int i = 0; i < TOP_STOPPING_MAX; i++)
-		add_stopping(top, "x", SEC(100), i % 2 ? SEC(60) : 0);
-	add_stopping(top, "y", SEC(100), SEC(90));
-	add_stopping(top, "z", SEC(100), 0);
+		add_stopping("x", SEC(100), i % 2 ? SEC(60) : 0);
+	add_stopping("y", SEC(100), SEC(90));
+	add_stopping("z", SEC(100), 0);
 	top_end_stopping(top);
 	assert_int_equal(top->live.n[TOP_STOPPING], TOP_STOPPING_MAX);
 	assert_int_equal(top->live.all_stopping, TOP_STOPPING_MAX + 2);
-	assert_non_null(strchr(order_of(top, TOP_STOPPING), 'y'));
-	assert_null(strchr(order_of(top, TOP_STOPPING), 'z'));
-	free(top);
+	assert_non_null(strchr(order_of(TOP_STOPPING), 'y'));
+	assert_null(strchr(order_of(TOP_STOPPING), 'z'));
 }
 
 static void test_stopped(void **state)
@@ -150,7 +147,6 @@ static void test_stopped(void **state)
 	struct record a = stop_of("a", OUTCOME_GRACEFUL, CAUSE_STOP_SIGNAL, SEC(101));
 	struct record b = kill_of("b", "kubelet", CAUSE_GRACE_EXPIRED);
 	struct record c = stop_of("c", OUTCOME_FAILED, CAUSE_SELF, SEC(140));
-	struct top *top = make();
 
 	c.stop.stop_signal.known = c.stop.latency_known = false;
 	top_record(top, &a);
@@ -162,27 +158,27 @@ static void test_stopped(void **state)
 	assert_true(top->live.stopped[1].margin_known);
 	assert_true(top->live.stopped[1].margin_ns == -(int64_t)SEC(1));
 	assert_false(top->live.stopped[0].margin_known);
-	type(top, "\t");
-	assert_string_equal(order_of(top, TOP_STOPPED), "cba");
-	type(top, "s");
+	type("\t");
+	assert_string_equal(order_of(TOP_STOPPED), "cba");
+	type("s");
+	assert_string_equal(order_of(TOP_STOPPED), "bca");
+	type("s");
 	assert_string_equal(top_order_name(top, TOP_STOPPED), "margin");
-	assert_string_equal(order_of(top, TOP_STOPPED), "bac");
-	type(top, "s");
-	assert_string_equal(order_of(top, TOP_STOPPED), "bac");
-	type(top, "s");
-	assert_string_equal(order_of(top, TOP_STOPPED), "abc");
+	assert_string_equal(order_of(TOP_STOPPED), "bac");
+	type("s");
+	assert_string_equal(order_of(TOP_STOPPED), "bac");
+	type("s");
+	assert_string_equal(order_of(TOP_STOPPED), "abc");
 	for (unsigned int i = 0; i < TOP_STOPPED_MAX; i++)
 		top_record(top, &a);
 	assert_int_equal(top->live.n[TOP_STOPPED], TOP_STOPPED_MAX);
 	assert_int_equal(top->live.all_stopped, TOP_STOPPED_MAX + 3);
 	assert_int_equal(top->live.killed, 1);
-	free(top);
 }
 
 static void test_sandbox(void **state)
 {
 	struct record r = kill_of("a", "containerd-shim", CAUSE_NO_GRACE);
-	struct top *top = make();
 
 	r.stop.container.kind = CONTAINER_KIND_SANDBOX;
 	top_record(top, &r);
@@ -193,7 +189,6 @@ static void test_sandbox(void **state)
 	r.stop.gaps = 1u << GAP_SANDBOX_GUESSED;
 	top_record(top, &r);
 	assert_int_equal(top->live.all_stopped, 1);
-	free(top);
 }
 
 static void test_deaf(void **state)
@@ -209,7 +204,6 @@ static void test_deaf(void **state)
 			   .container = {.known = true, .name = "main"}},
 	};
 	struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 
 	top_record(top, &signal);
 	assert_int_equal(top->live.n[TOP_DEAF], 1);
@@ -225,10 +219,9 @@ static void test_deaf(void **state)
 	signal.signal.pod.name = "b";
 	top_record(top, &signal);
 	assert_int_equal(top->live.n[TOP_DEAF], 1);
-	free(top);
 }
 
-static void audit(struct top *top, const char *const *pods)
+static void audit(const char *const *pods)
 {
 	struct audit_record r = {.pod = {.known = true, .namespace_ = "shop"},
 				 .container = {.known = true, .name = "main"},
@@ -271,7 +264,6 @@ static void test_deaf_ends(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
 		struct record signal = {.type = RECORD_SIGNAL, .at_ns = SEC(100)};
-		struct top *top = make();
 
 		signal.signal.deaf = signal.signal.target_init = true;
 		signal.signal.pod = stop.stop.pod;
@@ -279,23 +271,23 @@ static void test_deaf_ends(void **state)
 		stop.stop.outcome = rows[i].outcome;
 		stop.stop.reason = rows[i].reason;
 		stop.stop.stop_signal.known = rows[i].asked;
-		audit(top, a);
+		audit(a);
 		if (rows[i].signalled)
 			top_record(top, &signal);
 		assert_true(top->live.deaf[0].now);
 		top_record(top, &stop);
 		if (top->live.n[TOP_DEAF] != rows[i].listed)
 			fail_msg("row %zu", i);
-		audit(top, none);
+		audit(none);
 		assert_int_equal(top->live.n[TOP_DEAF], rows[i].listed);
 		assert_true(!rows[i].listed ||
 			    (!top->live.deaf[0].now && top->live.deaf[0].times == rows[i].times));
 		/* It is made again, and hears no better. */
-		audit(top, a);
+		audit(a);
 		assert_true(top->live.deaf[0].now);
-		audit(top, none);
+		audit(none);
 		assert_int_equal(top->live.n[TOP_DEAF], rows[i].listed);
-		free(top);
+		make(state);
 	}
 }
 
@@ -303,15 +295,13 @@ static void test_deaf_order(void **state)
 {
 	static const char *const b[] = {"b", NULL};
 	struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 
 	stop.stop.reason = UNHEARD_NO_HANDLER;
-	audit(top, b);
+	audit(b);
 	top_record(top, &stop);
 	top->focus = TOP_DEAF;
 	for (int i = 0; i < 3; i++, top_press(top, 's'))
-		assert_string_equal(order_of(top, TOP_DEAF), "ba");
-	free(top);
+		assert_string_equal(order_of(TOP_DEAF), "ba");
 }
 
 static void test_audit(void **state)
@@ -320,34 +310,31 @@ static void test_audit(void **state)
 	static const char *const none[] = {NULL};
 	struct record stop = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
 	struct top_finding cut = {.name = "shop/d/main", .topic = AUDIT_SHELL};
-	struct top *top = make();
 
-	audit(top, ab);
-	assert_string_equal(order_of(top, TOP_DEAF), "ab");
+	audit(ab);
+	assert_string_equal(order_of(TOP_DEAF), "ab");
 	assert_int_equal(top->live.deaf[0].topic, AUDIT_SHELL);
 	assert_int_equal(top->live.deaf[0].times, 0);
 	stop.stop.reason = UNHEARD_NO_HANDLER;
 	top_record(top, &stop);
 	assert_int_equal(top->live.n[TOP_DEAF], 2);
-	audit(top, c);
-	assert_string_equal(order_of(top, TOP_DEAF), "ca");
+	audit(c);
+	assert_string_equal(order_of(TOP_DEAF), "ca");
 	assert_int_equal(top->live.deaf[0].times, 1);
-	audit(top, none);
-	assert_string_equal(order_of(top, TOP_DEAF), "a");
+	audit(none);
+	assert_string_equal(order_of(TOP_DEAF), "a");
 	/* One that fails removes none. */
-	audit(top, ab);
+	audit(ab);
 	top_begin_audit(top);
 	top_add_finding(top, &cut);
-	assert_string_equal(order_of(top, TOP_DEAF), "abd");
-	audit(top, none);
-	assert_string_equal(order_of(top, TOP_DEAF), "a");
-	free(top);
+	assert_string_equal(order_of(TOP_DEAF), "abd");
+	audit(none);
+	assert_string_equal(order_of(TOP_DEAF), "a");
 }
 
 static void test_audit_full(void **state)
 {
 	struct record stop = kill_of("z", "runc", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 
 	for (int i = 0; i < 2 * TOP_DEAF_MAX; i++) {
 		struct top_finding finding = {.topic = AUDIT_SHIELD};
@@ -359,14 +346,12 @@ static void test_audit_full(void **state)
 	stop.stop.reason = UNHEARD_NO_HANDLER;
 	top_record(top, &stop);
 	assert_int_equal(top->live.n[TOP_DEAF], TOP_DEAF_MAX);
-	assert_int_equal(order_of(top, TOP_DEAF)[TOP_DEAF_MAX - 1], 'z');
-	free(top);
+	assert_int_equal(order_of(TOP_DEAF)[TOP_DEAF_MAX - 1], 'z');
 }
 
 static void test_was_full(void **state)
 {
 	struct top_finding finding = {.topic = AUDIT_SHIELD};
-	struct top *top = make();
 	char pod[16];
 
 	for (int i = 0; i < TOP_DEAF_MAX; i++) {
@@ -389,7 +374,6 @@ static void test_was_full(void **state)
 	top_add_finding(top, &finding);
 	for (size_t i = 0; i < TOP_DEAF_MAX; i++)
 		assert_string_not_equal(top->live.deaf[i].name, finding.name);
-	free(top);
 }
 
 static void test_finding(void **state)
@@ -436,13 +420,12 @@ static void test_killers(void **state)
 	struct record a = kill_of("a", "alpha", CAUSE_GRACE_EXPIRED);
 	struct record b = kill_of("b", "beta", CAUSE_KILLED_EARLY);
 	struct record oom = stop_of("c", OUTCOME_OOM_KILLED, CAUSE_OOM_CONTAINER, SEC(120));
-	struct top *top = make();
 
 	top_record(top, &a);
 	top_record(top, &b);
 	top_record(top, &b);
 	top_record(top, &oom);
-	assert_string_equal(order_of(top, TOP_KILLERS), "baO");
+	assert_string_equal(order_of(TOP_KILLERS), "baO");
 	assert_string_equal(top->live.killers[1].who, "beta");
 	assert_string_equal(top->live.killers[1].victim, "shop/b/main");
 	assert_int_equal(top->live.killers[1].kills, 2);
@@ -450,14 +433,12 @@ static void test_killers(void **state)
 	assert_string_equal(top->live.killers[2].who, "OOM killer");
 	assert_int_equal(top->live.killed, 4);
 	assert_int_equal(top->live.early, 2);
-	free(top);
 }
 
 /* Whoever changes its name with each kill does not drive out the one that kills most. */
 static void test_killers_full(void **state)
 {
 	struct record most = kill_of("a", "most", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 	uint16_t rows[TOP_ROWS_MAX];
 
 	top_record(top, &most);
@@ -472,13 +453,11 @@ static void test_killers_full(void **state)
 	}
 	assert_int_equal(top_rows(top, TOP_KILLERS, rows), TOP_KILLERS_MAX);
 	assert_string_equal(top->live.killers[rows[0]].who, "most");
-	free(top);
 }
 
 static void test_names(void **state)
 {
 	struct record r = kill_of("a", "sh", CAUSE_OTHER_POD);
-	struct top *top = make();
 	char pod[400];
 
 	r.stop.kill_signal.sender.kind = SENDER_POD;
@@ -499,84 +478,94 @@ static void test_names(void **state)
 	r.stop.container = (struct record_container){.known = true, .id = "0123456789abcdef"};
 	top_record(top, &r);
 	assert_string_equal(top->live.stopped[0].name, "12345678/0123456789ab");
+	/* Its program tells what it is, and not which one. */
+	r.stop.reason = UNHEARD_NO_HANDLER;
+	r.stop.process.comm = "sh";
+	top_record(top, &r);
+	r.stop.process.comm = "redis";
+	top_record(top, &r);
+	assert_int_equal(top->live.n[TOP_DEAF], 1);
+	assert_string_equal(top->live.deaf[0].name, "12345678/0123456789ab (redis)");
+	r.stop.process.comm = NULL;
 	r.stop.pod = (struct record_pod){};
 	r.stop.container = (struct record_container){.cgroup = "/system.slice/a.service"};
 	top_record(top, &r);
 	assert_string_equal(top->live.stopped[0].name, "a.service");
-	free(top);
 }
 
 static void test_filter(void **state)
 {
 	struct record a = kill_of("alpha", "runc", CAUSE_GRACE_EXPIRED);
 	struct record b = kill_of("beta", "kubelet", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 
+	a.stop.reason = UNHEARD_NO_HANDLER;
 	top_record(top, &a);
 	top_record(top, &b);
-	type(top, "/ALQ\x7fP");
+	type("/ALQ\x7fP");
 	assert_string_equal(top->filter, "ALP");
-	assert_string_equal(order_of(top, TOP_STOPPED), "a");
-	type(top, "\n");
+	assert_string_equal(order_of(TOP_STOPPED), "a");
+	type("\n");
 	assert_false(top->typing);
-	assert_string_equal(order_of(top, TOP_KILLERS), "r");
-	type(top, "/");
+	assert_string_equal(order_of(TOP_KILLERS), "r");
+	type("/");
 	assert_int_equal(top_press(top, 'u' & 0x1f), TOP_NOTHING);
-	type(top, "kubelet");
-	assert_string_equal(order_of(top, TOP_STOPPED), "b");
+	type("kubelet");
+	assert_string_equal(order_of(TOP_STOPPED), "b");
 	assert_int_equal(top_press(top, 0x1b), TOP_NOTHING);
-	assert_string_equal(order_of(top, TOP_STOPPED), "ba");
+	assert_string_equal(order_of(TOP_STOPPED), "ba");
+	add_stopping("x", SEC(100), SEC(30));
+	top->coming.rows[0].deaf = true;
+	add_stopping("y", SEC(100), SEC(30));
+	top_end_stopping(top);
+	type("/Deaf\n");
+	assert_string_equal(order_of(TOP_STOPPING), "x");
+	assert_string_equal(order_of(TOP_STOPPED), "a");
+	assert_string_equal(order_of(TOP_DEAF), "a");
 	/* More than there is room for, and a character of two bytes taken back. */
-	type(top, "/");
+	type("/");
 	for (int i = 0; i < 2 * TOP_FILTER_SIZE; i++)
-		type(top, "x");
+		type("x");
 	assert_int_equal(strlen(top->filter), TOP_FILTER_SIZE - 1);
 	assert_int_equal(top_press(top, 'u' & 0x1f), TOP_NOTHING);
-	type(top, "a\xc3\xa9");
+	type("a\xc3\xa9");
 	assert_int_equal(top_press(top, TOP_KEY_BACKSPACE), TOP_NOTHING);
 	assert_string_equal(top->filter, "a");
-	free(top);
 }
 
 static void test_pause(void **state)
 {
 	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 
 	top_set_moment(top, SEC(110), 0, 0);
-	add_stopping(top, "x", SEC(100), SEC(30));
+	add_stopping("x", SEC(100), SEC(30));
 	top_end_stopping(top);
-	type(top, "p");
+	type("p");
 	top_set_moment(top, SEC(120), 0, 0);
 	top_end_stopping(top);
 	top_record(top, &a);
 	assert_int_equal(top_data(top)->now_ns, SEC(110));
-	assert_string_equal(order_of(top, TOP_STOPPING), "x");
-	assert_string_equal(order_of(top, TOP_STOPPED), "");
-	type(top, " ");
+	assert_string_equal(order_of(TOP_STOPPING), "x");
+	assert_string_equal(order_of(TOP_STOPPED), "");
+	type(" ");
 	assert_int_equal(top_data(top)->now_ns, SEC(120));
-	assert_string_equal(order_of(top, TOP_STOPPING), "");
-	assert_string_equal(order_of(top, TOP_STOPPED), "a");
-	free(top);
+	assert_string_equal(order_of(TOP_STOPPING), "");
+	assert_string_equal(order_of(TOP_STOPPED), "a");
 }
 
 static void test_quit(void **state)
 {
-	struct top *top = make();
-
 	assert_int_equal(top_press(top, 'q'), TOP_QUIT);
 	assert_int_equal(top_press(top, 'l' & 0x1f), TOP_REDRAW);
-	type(top, "h");
+	type("h");
 	assert_true(top->help);
-	type(top, "q");
+	type("q");
 	assert_false(top->help);
 	/* In a filter it is a letter. */
-	type(top, "/q");
+	type("/q");
 	assert_string_equal(top->filter, "q");
-	free(top);
 }
 
-static void assert_rooms(struct top *top, size_t lines, const char *want)
+static void assert_rooms(size_t lines, const char *want)
 {
 	char got[64];
 	size_t used = 0;
@@ -593,27 +582,25 @@ static void assert_rooms(struct top *top, size_t lines, const char *want)
 static void test_fit(void **state)
 {
 	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 
-	assert_rooms(top, 22, "1 1 1 1");
-	assert_rooms(top, 8, "1 1 1 1");
-	assert_rooms(top, 7, "1 0 0 0");
-	assert_rooms(top, 2, "1 0 0 0");
-	assert_rooms(top, 1, "0 0 0 0");
-	assert_rooms(top, 0, "0 0 0 0");
+	assert_rooms(22, "1 1 1 1");
+	assert_rooms(8, "1 1 1 1");
+	assert_rooms(7, "1 0 0 0");
+	assert_rooms(2, "1 0 0 0");
+	assert_rooms(1, "0 0 0 0");
+	assert_rooms(0, "0 0 0 0");
 	top_set_moment(top, SEC(110), 0, 0);
 	for (int i = 0; i < 40; i++) {
-		add_stopping(top, "x", SEC(100), SEC(30));
+		add_stopping("x", SEC(100), SEC(30));
 		top_record(top, &a);
 	}
 	top_end_stopping(top);
-	assert_rooms(top, 22, "8 8 1 1");
-	assert_rooms(top, 1000, "40 40 1 1");
-	type(top, "2");
-	assert_rooms(top, 22, "0 21 0 0");
-	type(top, "2");
-	assert_rooms(top, 7, "0 6 0 0");
-	free(top);
+	assert_rooms(22, "8 8 1 1");
+	assert_rooms(1000, "40 40 1 1");
+	type("2");
+	assert_rooms(22, "0 21 0 0");
+	type("2");
+	assert_rooms(7, "0 6 0 0");
 }
 
 static void test_scroll(void **state)
@@ -635,29 +622,26 @@ static void test_scroll(void **state)
 		{TOP_KEY_DOWN, 21},
 		{TOP_KEY_HOME, 0},
 	};
-	struct top *top = make();
 
 	for (int i = 0; i < 40; i++)
 		top_record(top, &a);
-	type(top, "2");
+	type("2");
 	top_fit(top, 20);
 	for (size_t i = 0; i < LEN(keys); i++) {
 		top_press(top, keys[i].key);
 		top_fit(top, 20);
 		assert_int_equal(top->from[TOP_STOPPED], keys[i].from);
 	}
-	type(top, "\t");
+	type("\t");
 	assert_int_equal(top->focus, TOP_DEAF);
 	top_press(top, TOP_KEY_BACK_TAB);
 	assert_int_equal(top->focus, TOP_STOPPED);
-	free(top);
 }
 
 /* Whatever is pressed, it stays in its bounds. */
 static void test_any_keys(void **state)
 {
 	struct record a = kill_of("a", "runc", CAUSE_GRACE_EXPIRED);
-	struct top *top = make();
 	uint32_t random = 1;
 
 	for (int i = 0; i < 20000; i++) {
@@ -668,46 +652,50 @@ static void test_any_keys(void **state)
 		top_fit(top, (random >> 4) % 50);
 		assert_in_range(top->focus, 0, TOP_SECTIONS - 1);
 		assert_non_null(top_order_name(top, top->focus));
-		order_of(top, top->focus);
+		order_of(top->focus);
 	}
-	free(top);
 }
+
+#define FRESH(sentence, function)                    \
+	{                                            \
+		sentence, function, make, NULL, NULL \
+	}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CLAIM("stops under way have their deadlines, and come in the order asked for",
+		FRESH("stops under way have their deadlines, and come in the order asked for",
 		      test_stopping),
-		CLAIM("of too many those with the first deadlines are kept, and all are counted",
+		FRESH("of too many those with the first deadlines are kept, and all are counted",
 		      test_stopping_full),
-		CLAIM("a stop that is over has who killed or asked it, and its margin where known",
+		FRESH("a stop that is over has who killed or asked it, and its margin where known",
 		      test_stopped),
-		CLAIM("sandboxes have no rows, but guesses have", test_sandbox),
-		CLAIM("a container is deaf from its signal on, and its stops are counted once",
+		FRESH("sandboxes have no rows, but guesses have", test_sandbox),
+		FRESH("a container is deaf from its signal on, and its stops are counted once",
 		      test_deaf),
-		CLAIM("a container that was asked and killed was deaf, one that left by itself not",
+		FRESH("a container that was asked and killed was deaf, one that left by itself not",
 		      test_deaf_ends),
-		CLAIM("those that are deaf come before those that were", test_deaf_order),
-		CLAIM("what an audit finds comes and goes with its container; what was seen stays",
+		FRESH("those that are deaf come before those that were", test_deaf_order),
+		FRESH("what an audit finds comes and goes with its container; what was seen stays",
 		      test_audit),
-		CLAIM("an audit of too many containers is bounded, and hides no seen one",
+		FRESH("an audit of too many containers is bounded, and hides no seen one",
 		      test_audit_full),
-		CLAIM("of too many that were deaf the oldest make room for one that is",
+		FRESH("of too many that were deaf the oldest make room for one that is",
 		      test_was_full),
-		CLAIM("an audit is one of a deaf container where its signal does not end it",
+		FRESH("an audit is one of a deaf container where its signal does not end it",
 		      test_finding),
-		CLAIM("who kills is counted, with early kills and the OOM killer", test_killers),
-		CLAIM("of too many killers those that killed least make room", test_killers_full),
-		CLAIM("names are those of pods and containers, else ids, and keep their end",
+		FRESH("who kills is counted, with early kills and the OOM killer", test_killers),
+		FRESH("of too many killers those that killed least make room", test_killers_full),
+		FRESH("names are those of pods and containers, else ids, and keep their end",
 		      test_names),
-		CLAIM("a filter finds names, senders and outcomes in any case", test_filter),
-		CLAIM("what is paused stands still, and goes on with all that happened",
+		FRESH("a filter finds names, senders and outcomes in any case", test_filter),
+		FRESH("what is paused stands still, and goes on with all that happened",
 		      test_pause),
-		CLAIM("q quits, but not from the help or within a filter", test_quit),
-		CLAIM("lines are shared out by what sections have, never more than there are",
+		FRESH("q quits, but not from the help or within a filter", test_quit),
+		FRESH("lines are shared out by what sections have, never more than there are",
 		      test_fit),
-		CLAIM("scrolling ends at the last row", test_scroll),
-		CLAIM("no sequence of keys leaves the bounds", test_any_keys),
+		FRESH("scrolling ends at the last row", test_scroll),
+		FRESH("no sequence of keys leaves the bounds", test_any_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,12 +26,7 @@
 #include "io/proc/clock.h"
 #include "io/terminal/terminal.h"
 
-/* --- audits in a child ------------------------------------------------------------------------ */
-
-/*
- * Audits all running containers again and again for graced top, in a process of its own: neither a
- * slow runtime nor a node full of containers holds the screen up.
- */
+/* --- audits in a child: neither a slow runtime nor many containers hold the screen up ---------- */
 
 /* An audit takes less than one part in PACE of the time, and begins PAUSE after the one before at
  * the earliest. One that takes longer than LIMIT is given up. */
@@ -353,7 +348,8 @@ static int on_ready(sd_event_source *source, int fd, uint32_t revents, void *use
 	return 0;
 }
 
-static int on_terminal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+/* Its size is another, or Ctrl-Z was pressed. */
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	struct view *v = userdata;
 
@@ -369,10 +365,10 @@ static int on_terminal(sd_event_source *source, const struct signalfd_siginfo *i
 static int add_sources(struct view *v)
 {
 	sd_event *event = monitor_event(v->monitor);
-	int r = monitor_add_signal(v->monitor, SIGWINCH, on_terminal, v);
+	int r = monitor_add_signal(v->monitor, SIGWINCH, on_signal, v);
 
 	if (r >= 0)
-		r = monitor_add_signal(v->monitor, SIGTSTP, on_terminal, v);
+		r = monitor_add_signal(v->monitor, SIGTSTP, on_signal, v);
 	if (r >= 0)
 		r = sd_event_add_io(event, NULL, STDIN_FILENO, EPOLLIN, on_key, v);
 	if (r >= 0)

@@ -234,7 +234,7 @@ static const struct client {
 } clients[] = {
 	{CGPATH_RT_DOCKER, "docker", "-t", "-s"},
 	{CGPATH_RT_PODMAN, "podman", "-t", NULL},
-	{CGPATH_RT_CONTAINERD, "nerdctl", "-t", NULL},
+	{CGPATH_RT_CONTAINERD, "nerdctl", "-t", "-s"},
 };
 
 static const struct client of_pods = {CGPATH_RT_NONE, "crictl", "-t", NULL};
@@ -346,6 +346,11 @@ static void stop(struct target *t)
 	if ((o->stop_grace_ns && !client->grace) || (o->filter.sigmask && !client->signal)) {
 		end_in_vain(t, "%s stop has no option for the %s", client->command,
 			    o->stop_grace_ns && !client->grace ? "grace period" : "signal");
+		return;
+	}
+	/* Its own period is 0 s. */
+	if (client == &of_pods && !o->stop_grace_ns) {
+		end_in_vain(t, "crictl stop kills at once unless it is given a time; use --grace");
 		return;
 	}
 	if (is_described(o))

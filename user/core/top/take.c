@@ -11,6 +11,7 @@
 #define SHORT_ID   12
 #define LABEL_SIZE 1024 /* more than a namespace, a pod's and a container's name take */
 #define KILLER_OOM "OOM killer"
+#define PROGRAM	   " (" /* of a container without a name */
 
 /* The end of a name is what distinguishes it from others; a character is never halved. */
 static void copy_end(char *to, size_t size, const char *text)
@@ -33,6 +34,8 @@ static void add_container(char *label, size_t size, const struct record_containe
 		snprintf(label + n, size - n, "%s", c->name);
 	else if (c->kind == CONTAINER_KIND_SANDBOX)
 		snprintf(label + n, size - n, "sandbox?");
+	else if (c->id && process && process->comm)
+		snprintf(label + n, size - n, "%.*s" PROGRAM "%s)", SHORT_ID, c->id, process->comm);
 	else if (c->id)
 		snprintf(label + n, size - n, "%.*s", SHORT_ID, c->id);
 	else
@@ -40,7 +43,8 @@ static void add_container(char *label, size_t size, const struct record_containe
 			 c->cgroup ? record_last_component(c->cgroup) : "-");
 }
 
-/* "namespace/pod/container", or the beginning of an id where a name is not known. */
+/* "namespace/pod/container", or where a name is not known the beginning of an id, and the
+ * program. */
 static void copy_label(char ret[TOP_NAME_SIZE], const struct record_pod *pod,
 		       const struct record_container *c, const struct record_process *process)
 {
@@ -105,12 +109,19 @@ static void add_stopped(struct top_data *d, const struct top_stopped *stop)
 	move_first(d->stopped, sizeof(*stop), *n - 1, stop);
 }
 
+/* Whatever its container runs by now. */
 static size_t find_deaf(const struct top_data *d, const char *name)
 {
-	size_t at = 0;
+	const char *program = strstr(name, PROGRAM);
+	size_t at = 0, len = program ? (size_t)(program - name) : strlen(name);
 
-	while (at < d->n[TOP_DEAF] && strcmp(d->deaf[at].name, name) != 0)
-		at++;
+	for (; at < d->n[TOP_DEAF]; at++) {
+		const char *rest = d->deaf[at].name + len;
+
+		if (strncmp(d->deaf[at].name, name, len) == 0 &&
+		    (!*rest || strncmp(rest, PROGRAM, strlen(PROGRAM)) == 0))
+			break;
+	}
 	return at;
 }
 
@@ -232,8 +243,9 @@ static void take_stop(struct top_data *d, const struct record *record)
 		.took_ns = stop->latency_ns,
 		.margin_known = timed,
 		.margin_ns = timed ? (int64_t)(stop->grace.ns - stop->latency_ns) : 0,
-		.complete = !stop->gaps,
+		.complete = !(stop->gaps & ~(1u << GAP_ATTACHED_LATE)),
 		.reason = stop->reason,
+		.badness = record_badness(stop),
 	};
 	struct top_deaf deaf = {.topic = advice_of_unheard(stop->reason),
 				.times = 1,

@@ -8,7 +8,7 @@
 
 #include "core/stop/advice.h"
 
-#define ORDERS_MAX 4
+#define ORDERS_MAX 5
 
 /* Negative, 0 or positive, as qsort() has it. */
 typedef int (*compare_fn)(const struct top_data *data, size_t a, size_t b);
@@ -37,6 +37,11 @@ static int stopping_name(const struct top_data *d, size_t a, size_t b)
 static int stopped_time(const struct top_data *d, size_t a, size_t b)
 {
 	return compare(d->stopped[b].at_ns, d->stopped[a].at_ns);
+}
+
+static int stopped_badness(const struct top_data *d, size_t a, size_t b)
+{
+	return compare(d->stopped[b].badness, d->stopped[a].badness) ?: stopped_time(d, a, b);
 }
 
 static int stopped_name(const struct top_data *d, size_t a, size_t b)
@@ -107,6 +112,7 @@ static const struct {
 			  {"asked", stopping_asked},
 			  {"name", stopping_name}},
 	[TOP_STOPPED] = {{"time", stopped_time},
+			 {"worst", stopped_badness},
 			 {"margin", stopped_margin},
 			 {"took", stopped_took},
 			 {"name", stopped_name}},
@@ -144,6 +150,11 @@ static bool contains(const struct top *top, const char *text)
 	return text && strcasestr(text, top->filter);
 }
 
+static bool contains_reason(const struct top *top, bool deaf, enum unheard reason)
+{
+	return contains(top, unheard_name(reason)) || (deaf && contains(top, "deaf"));
+}
+
 static bool matches(const struct top *top, enum top_section section, size_t i)
 {
 	const struct top_data *d = top_data(top);
@@ -153,13 +164,14 @@ static bool matches(const struct top *top, enum top_section section, size_t i)
 	switch (section) {
 	case TOP_STOPPING:
 		return contains(top, d->stopping[i].name) || contains(top, d->stopping[i].by) ||
-		       contains(top, unheard_name(d->stopping[i].reason));
+		       contains_reason(top, d->stopping[i].deaf, d->stopping[i].reason);
 	case TOP_STOPPED:
 		return contains(top, d->stopped[i].name) || contains(top, d->stopped[i].by) ||
 		       contains(top, outcome_name(d->stopped[i].outcome)) ||
-		       contains(top, cause_name(d->stopped[i].cause));
+		       contains(top, cause_name(d->stopped[i].cause)) ||
+		       contains_reason(top, d->stopped[i].reason, d->stopped[i].reason);
 	case TOP_DEAF:
-		return contains(top, d->deaf[i].name) ||
+		return contains_reason(top, true, UNHEARD_NONE) || contains(top, d->deaf[i].name) ||
 		       contains(top, advice_name(d->deaf[i].topic)) ||
 		       contains(top, advice_in_words(d->deaf[i].topic));
 	default:
@@ -329,6 +341,7 @@ static void type(struct top *top, int key)
 
 static enum top_wish press_letter(struct top *top, int key)
 {
+	key = key == 'k' ? TOP_KEY_UP : key == 'j' ? TOP_KEY_DOWN : key;
 	switch (key) {
 	case 'q':
 		return TOP_QUIT;
@@ -366,12 +379,6 @@ static enum top_wish press_letter(struct top *top, int key)
 		break;
 	case TOP_KEY_BACK_TAB:
 		top->focus = (top->focus + TOP_SECTIONS - 1) % TOP_SECTIONS;
-		break;
-	case 'k':
-		scroll(top, TOP_KEY_UP);
-		break;
-	case 'j':
-		scroll(top, TOP_KEY_DOWN);
 		break;
 	default:
 		if (key >= TOP_KEY_UP && key <= TOP_KEY_END)

@@ -49,8 +49,9 @@ struct top_stopped {
 	bool took_known, margin_known;
 	uint64_t took_ns;  /* from the stop signal to the exit */
 	int64_t margin_ns; /* of the grace period; below 0: it overran */
-	bool complete;	   /* the evidence */
+	bool complete;	   /* the evidence, but for what began before */
 	enum unheard reason;
+	unsigned int badness; /* record_badness() */
 };
 
 /* A container that did not act on its stop signal, or would not. */

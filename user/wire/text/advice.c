@@ -2,15 +2,12 @@
 /* Lays out the words of an audit. */
 #include "wire/text/audit.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
-#include "base/utf8.h"
 #include "core/stop/advice.h"
+#include "wire/text/why.h"
 #include "wire/text/wrap.h"
 
-#define INDENT	  WRAP_INDENT
-#define ID_LENGTH 12 /* of a container without a name */
+#define INDENT WRAP_INDENT
 
 void advice_wrap(struct buf *out, const char *text, unsigned int column, unsigned int width)
 {
@@ -20,32 +17,12 @@ void advice_wrap(struct buf *out, const char *text, unsigned int column, unsigne
 	wrap_text(out, text, column, indent, width);
 }
 
-void advice_add_container(struct buf *out, const struct audit_record *r)
-{
-	const struct record_container *c = &r->container;
-
-	if (r->pod.name) {
-		if (r->pod.namespace_) {
-			utf8_add_readable(out, r->pod.namespace_);
-			buf_addc(out, '/');
-		}
-		utf8_add_readable(out, r->pod.name);
-		buf_addc(out, ' ');
-	}
-	if (c->name)
-		utf8_add_readable(out, c->name);
-	else if (c->id)
-		utf8_add_visible(out, c->id, strnlen(c->id, ID_LENGTH));
-	else
-		utf8_add_readable(out, c->cgroup ? c->cgroup : "-");
-}
-
 static void add_why(struct buf *out, unsigned int topic, const struct audit_record *r,
 		    unsigned int width)
 {
 	_cleanup_(buf_free) struct buf text = {};
 
-	advice_add_container(&text, r);
+	why_add_subject(&text, &r->pod, &r->container);
 	buf_adds(&text, ": ");
 	advice_add_why(&text, topic, r);
 	buf_addc(&text, '.');

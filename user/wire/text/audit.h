@@ -25,9 +25,6 @@ int advice_paragraphs(struct buf *out, const struct audit_record *records, size_
 /* Adds the same about one container, in lines that belong to the row above them. 0 or buf_error(). */
 int advice_lines(struct buf *out, const struct audit_record *record, unsigned int width);
 
-/* Adds which container it is, in printable characters. */
-void advice_add_container(struct buf *out, const struct audit_record *record);
-
 /* Adds two spaces, which end at this column, the text, and a newline; what does not fit goes on
  * below it. */
 void advice_wrap(struct buf *out, const char *text, unsigned int column, unsigned int width);

@@ -8,6 +8,7 @@
 #include "base/signame.h"
 #include "base/utf8.h"
 #include "core/tree/tree.h"
+#include "wire/text/why.h"
 
 #define NAME_MAX_COLUMNS 44
 #define PID_COLUMNS	 10 /* with the space behind them */
@@ -56,7 +57,7 @@ static void add_block(struct buf *out, const struct audit_record *r, unsigned in
 	char name[SIGNAME_SIZE];
 
 	buf_addc(out, '\n');
-	advice_add_container(out, r);
+	why_add_subject(out, &r->pod, &r->container);
 	buf_printf(out, ": %s\n", signame_format(r->tree->signal, name));
 	for (size_t i = 0; i < r->tree->n; i++)
 		add_process(out, r->tree, i, names, width);

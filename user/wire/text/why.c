@@ -31,10 +31,8 @@ void why_add_subject(struct buf *out, const struct record_pod *pod,
 		utf8_add_readable(out, c->name);
 	else if (c->id)
 		utf8_add_visible(out, c->id, strnlen(c->id, ID_LENGTH));
-	else if (c->cgroup)
-		utf8_add_readable(out, c->cgroup);
 	else
-		buf_addc(out, '-');
+		utf8_add_readable(out, c->cgroup ? c->cgroup : "-");
 }
 
 /* "2026-11-21 15:04:05" */

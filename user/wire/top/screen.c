@@ -21,6 +21,7 @@
 #define MICRO	   "\xc2\xb5"
 #define NOT_KNOWN  "-"
 #define DAY_S	   86400
+#define HEAD	   "graced top  "
 
 /* A column of a section; width 0: it takes what the others leave. */
 struct column {
@@ -53,10 +54,10 @@ static const struct column columns[TOP_SECTIONS][COLUMNS_MAX + 1] = {
 			 {"NOTE", 13, 124}},
 	[TOP_DEAF] = {{"DEAF", 0, 0},
 		      {"WHEN", 4, 0},
-		      {"WHY", 25, 48},
+		      {"WHY", 25, 56},
 		      {"REASON", 14, 110},
 		      {"STOPS", 5, 0},
-		      {"LAST", 8, 60}},
+		      {"LAST", 8, 72}},
 	[TOP_KILLERS] = {{"WHO KILLS", 0, 0, 28},
 			 {"KILLS", 5, 0},
 			 {"EARLY", 5, 50},
@@ -117,10 +118,9 @@ static void put_text(struct pen *pen, unsigned int width, enum grid_style style,
 static void format_clock(const struct pen *pen, uint64_t at_ns, char ret[CELL_SIZE])
 {
 	int64_t wall_ns = (int64_t)at_ns + top_data(pen->top)->wall_offset_ns;
-	int64_t s = (wall_ns / (int64_t)NS_PER_S + pen->screen->zone_s) % DAY_S;
+	int64_t s = wall_ns / (int64_t)NS_PER_S + pen->screen->zone_s;
 
-	if (s < 0)
-		s += DAY_S;
+	s = (s % DAY_S + DAY_S) % DAY_S;
 	snprintf(ret, CELL_SIZE, "%02d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60),
 		 (int)(s % 60));
 }
@@ -142,14 +142,14 @@ static void format_duration(const struct pen *pen, uint64_t ns, char ret[CELL_SI
 static void format_left(int64_t ns, char ret[CELL_SIZE])
 {
 	uint64_t abs_ns = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	const char *sign = ns < 0 && abs_ns >= NS_PER_S / 10 ? "-" : "";
 	char text[DURATION_SIZE];
 
 	if (abs_ns < 60 * NS_PER_S)
-		snprintf(ret, CELL_SIZE, "%s%u.%us", ns < 0 ? "-" : "",
-			 (unsigned int)(abs_ns / NS_PER_S),
+		snprintf(ret, CELL_SIZE, "%s%u.%us", sign, (unsigned int)(abs_ns / NS_PER_S),
 			 (unsigned int)(abs_ns / (NS_PER_S / 10) % 10));
 	else
-		snprintf(ret, CELL_SIZE, "%s%s", ns < 0 ? "-" : "", duration_format(abs_ns, text));
+		snprintf(ret, CELL_SIZE, "%s%s", sign, duration_format(abs_ns, text));
 }
 
 /* --- cells ------------------------------------------------------------------------------------- */
@@ -311,18 +311,21 @@ static void row_stopped(struct pen *pen, size_t i)
 {
 	const struct top_stopped *s = &top_data(pen->top)->stopped[i];
 	const char *cause = cause_name(s->cause), *note = note_of(false, s->reason);
+	bool cut = s->badness == 1; /* it ended well, and a process of it did not */
 	char margin[CELL_SIZE] = "";
 
 	if (s->margin_known)
 		format_left(s->margin_ns, margin);
 	cell(pen, GRID_PLAIN, s->name);
 	cell_clock(pen, s->at_ns);
-	cell(pen, table_outcome_style(s->outcome), outcome_name(s->outcome));
+	cell(pen, cut ? GRID_WARN : table_outcome_style(s->outcome), outcome_name(s->outcome));
 	cell(pen, GRID_PLAIN, cause ? cause : "");
 	cell_duration(pen, s->took_known, s->took_ns);
 	cell(pen, s->margin_known && s->margin_ns < 0 ? GRID_BAD : GRID_PLAIN, margin);
 	cell(pen, GRID_PLAIN, s->by);
-	put_note(pen, GRID_DIM, *note ? note : s->complete ? "" : "partial");
+	if (!*note)
+		note = cut ? "cut" : s->complete ? "" : "partial";
+	put_note(pen, GRID_DIM, note);
 }
 
 static void row_deaf(struct pen *pen, size_t i)
@@ -408,14 +411,13 @@ static void put_section(struct pen *pen, enum top_section section)
 		put_text(pen, pen->screen->columns, GRID_DIM,
 			 top_data(top)->n[section] ? "no row matches the filter"
 						   : nothing[section]);
+		pen->line++;
 	}
 	for (size_t i = from; i < n && i < from + top->room[section]; i++) {
 		begin_row(pen, section);
 		rows[section](pen, list[i]);
 		pen->line++;
 	}
-	if (!n)
-		pen->line++;
 }
 
 /* --- first and last line, help ----------------------------------------------------------------- */
@@ -424,10 +426,11 @@ static void put_head(struct pen *pen)
 {
 	const struct top_data *d = top_data(pen->top);
 	_cleanup_(buf_free) struct buf text = {};
+	const char *shown;
 	char now[CELL_SIZE];
 
 	format_clock(pen, d->now_ns, now);
-	buf_printf(&text, "graced top  %s %s", now, pen->screen->zone);
+	buf_printf(&text, HEAD "%s %s", now, pen->screen->zone);
 	if (pen->top->paused)
 		buf_adds(&text, "  PAUSED");
 	buf_printf(&text,
@@ -438,10 +441,17 @@ static void put_head(struct pen *pen)
 		buf_printf(&text, "  lost events %" PRIu64, d->lost);
 	if (d->missed)
 		buf_printf(&text, "  missed records %" PRIu64, d->missed);
-	buf_printf(&text, "  %s", pen->screen->node);
 	pen->line = 0;
 	pad(pen, GRID_BAR);
-	put_cut(pen, pen->screen->columns, GRID_BAR, buf_str(&text));
+	shown = buf_str(&text);
+	/* A long name of the node hides no number. */
+	if (text.len > strlen(HEAD) &&
+	    text.len + 2 + strlen(pen->screen->node) > pen->screen->columns)
+		shown += strlen(HEAD);
+	put_cut(pen, pen->screen->columns, GRID_BAR, shown);
+	pen->at = (unsigned int)strlen(shown) + 2;
+	if (pen->at < pen->screen->columns)
+		put_cut(pen, pen->screen->columns - pen->at, GRID_BAR, pen->screen->node);
 	if (buf_error(&text) < 0)
 		pen->error = buf_error(&text);
 }
