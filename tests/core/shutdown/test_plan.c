@@ -91,14 +91,15 @@ static void old_plan(struct arena *arena, struct shutplan *ret)
 static void test_old_groups(void **state)
 {
 	static const struct {
-		struct shutplan_pod pod;
+		int32_t priority;
+		bool is_static;
 		size_t group;
 	} rows[] = {
-		{{.has_priority = false}, 0},
-		{{.has_priority = true, .priority = SHUTPLAN_CRITICAL - 1}, 0},
-		{{.has_priority = true, .priority = SHUTPLAN_CRITICAL}, 1},
-		{{.is_static = true}, 1},
-		{{.mirror = true, .has_priority = true, .priority = -1}, 1},
+		{0, false, 0},
+		{SHUTPLAN_CRITICAL - 1, false, 0},
+		{SHUTPLAN_CRITICAL, false, 1},
+		{0, true, 1},
+		{-1, true, 1},
 	};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan plan;
@@ -108,7 +109,8 @@ static void test_old_groups(void **state)
 	assert_int_equal(plan.groups[1].seconds, 10);
 	assert_int_equal(shutplan_requested_ns(&plan), 30500 * MS);
 	for (size_t i = 0; i < LEN(rows); i++)
-		assert_int_equal(shutplan_group_of(&plan, &rows[i].pod), rows[i].group);
+		assert_int_equal(shutplan_group_of(&plan, rows[i].priority, rows[i].is_static),
+				 rows[i].group);
 }
 
 static void test_old_phases(void **state)
@@ -130,7 +132,7 @@ static void test_old_phases(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct shutplan_player pods[] = {
 			{.kill_ns = (uint64_t)rows[i].pod_ns, .unmount_ns = UINT64_MAX},
-			{.pod = {.is_static = true}, .kill_ns = (uint64_t)rows[i].critical_ns},
+			{.is_static = true, .kill_ns = (uint64_t)rows[i].critical_ns},
 		};
 		size_t n = rows[i].critical_ns ? 2 : 1;
 		struct shutplan_run runs[2];
@@ -176,13 +178,13 @@ static void test_stop(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		const struct shutplan_range range = {0, rows[i].group_s};
-		const struct shutplan_pod pod = {.grace = rows[i].grace};
 		struct shutplan plan;
 
 		assert_int_equal(shutplan_of_ranges(&range, rows[i].group_s != -2, &arena, &plan),
 				 0);
-		assert_seconds(shutplan_stop_s(&plan, &pod, rows[i].deletion), rows[i].want);
-		assert_seconds(shutplan_longest_stop_s(&plan, &pod, rows[i].deletion),
+		assert_seconds(shutplan_stop_s(&plan, 0, rows[i].grace, rows[i].deletion),
+			       rows[i].want);
+		assert_seconds(shutplan_longest_stop_s(&plan, 0, rows[i].grace, rows[i].deletion),
 			       rows[i].longest);
 	}
 }

@@ -29,9 +29,7 @@ static bool is_listed(const struct shutdowns *s, bool is_static)
 
 static uint32_t group_of(const struct shutdowns *s, const char *uid, bool is_static)
 {
-	struct shutplan_pod pod = given_pod(podtab_pod(&s->names->tab, uid), is_static);
-
-	return s->plan.n ? (uint32_t)shutplan_group_of(&s->plan, &pod) : 0;
+	return (uint32_t)given_group(&s->plan, podtab_pod(&s->names->tab, uid), is_static);
 }
 
 /* It has no object, or none any more, or one that says that the pod is over and not Ready. Without
@@ -141,33 +139,31 @@ static enum shutdown_kind kind_of(const struct shutdowns *s, const struct cgnode
 	return SHUTDOWN_KIND_UNKNOWN;
 }
 
-/* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
- * before its group is ended or after. */
-static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uint64_t *ret_ns)
-{
-	const struct podtab_pod *meta = names_pod(s->names, node);
-	struct shutplan_pod pod = given_pod(meta, node->cgroups->is_static);
-	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
-	struct pod_seconds deletion = {}, stop;
-
-	if (meta)
-		pod.grace = seconds_of(meta->known & META_POD_GRACE, meta->grace_ns);
-	if (deleting)
-		deletion =
-			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
-	stop = shutplan_longest_stop_s(&s->plan, &pod, deletion);
-	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
-		*ret_ns = UINT64_MAX;
-	/* It may not be ended early while it is not known what its deletion gave it. */
-	return stop.set && deleting == deletion.set;
-}
-
 static struct pod_seconds spec_grace(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct podtab_pod *meta = names_pod(s->names, node);
 
 	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns)
 		    : (struct pod_seconds){};
+}
+
+/* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
+ * before its group is ended or after. */
+static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uint64_t *ret_ns)
+{
+	const struct podtab_pod *meta = names_pod(s->names, node);
+	size_t group = given_group(&s->plan, meta, node->cgroups->is_static);
+	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
+	struct pod_seconds deletion = {}, stop;
+
+	if (deleting)
+		deletion =
+			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
+	stop = shutplan_longest_stop_s(&s->plan, group, spec_grace(s, node), deletion);
+	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
+		*ret_ns = UINT64_MAX;
+	/* It may not be ended early while it is not known what its deletion gave it. */
+	return stop.set && deleting == deletion.set;
 }
 
 /* In mode manage graced asks itself where the runtime does not. A service's is systemd, and so is
@@ -322,9 +318,7 @@ static const struct managed_rule *rule_of(const struct shutdowns *s, const struc
 
 static uint32_t group_by(const struct shutdowns *s, const struct managed_rule *rule)
 {
-	const struct shutplan_pod pod = {.has_priority = true, .priority = rule->priority};
-
-	return s->plan.n ? (uint32_t)shutplan_group_of(&s->plan, &pod) : 0;
+	return (uint32_t)shutplan_group_of(&s->plan, rule->priority, false);
 }
 
 /* A part of a second counts as a whole one. */

@@ -38,13 +38,7 @@ static enum shutview_cut cut_of(const struct podobj_pod *pod, int64_t group_s)
 
 struct shutview_pod shutview_pod_of(const struct shutplan *plan, const struct podobj_pod *pod)
 {
-	struct shutplan_pod in = {
-		.has_priority = pod->has_priority,
-		.priority = priority_of(pod),
-		.is_static = pod->is_static,
-		.mirror = pod->mirror,
-		.grace = seconds(pod->has_grace, pod->grace_s),
-	};
+	struct pod_seconds grace = seconds(pod->has_grace, pod->grace_s);
 	struct pod_seconds deletion = seconds(pod->has_deletion_grace, pod->deletion_grace_s);
 	struct shutview_pod out = {.pod = pod};
 	int64_t group_s;
@@ -52,10 +46,10 @@ struct shutview_pod shutview_pod_of(const struct shutplan *plan, const struct po
 	out.over = podobj_phase_is_terminal(pod->status.phase);
 	if (out.over)
 		return out;
-	out.group = shutplan_group_of(plan, &in);
+	out.group = shutplan_group_of(plan, priority_of(pod), pod->is_static);
 	group_s = plan->groups[out.group].seconds;
-	out.override_s = shutplan_override_s(group_s, in.grace);
-	out.stop_s = shutplan_stop_s(plan, &in, deletion).s;
+	out.override_s = shutplan_override_s(group_s, grace);
+	out.stop_s = shutplan_stop_s(plan, out.group, grace, deletion).s;
 	out.cut = cut_of(pod, group_s);
 	return out;
 }
