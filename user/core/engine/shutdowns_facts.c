@@ -403,7 +403,7 @@ static const char *runtime_of(const struct podtab_container *c)
 	}
 }
 
-static int64_t started_wall_ns(const struct podtab_exit *exit)
+static int64_t started_wall_ns(const struct exit_seen *exit)
 {
 	return exit->start_ns && exit->start_ns < exit->at_ns
 		       ? exit->wall_ns - (int64_t)(exit->at_ns - exit->start_ns)
@@ -413,7 +413,7 @@ static int64_t started_wall_ns(const struct podtab_exit *exit)
 /* The kernel's word; what it has not seen is the runtime's. False: neither is there. */
 static bool fill_exit(const struct podtab_container *c, struct podend_exit *ret)
 {
-	const struct podtab_exit *exit = &c->exit;
+	const struct exit_seen *exit = &c->exit;
 	bool reported = c->known & META_CTR_EXIT && c->exit_from == META_CRI && !c->again;
 
 	*ret = (struct podend_exit){
@@ -443,7 +443,7 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct eng
 	ret->now_wall_ns = (int64_t)(s->out->now_ns + (uint64_t)s->out->host.wall_offset_ns);
 	ret->n_exits = 0;
 	for (size_t i = 0; (c = podtab_next_container(&s->names->tab, &i));) {
-		if (c->of->name.way != CONTAINER_BY_ID || !c->exit.noted ||
+		if (c->of->name.way != CONTAINER_BY_ID || !c->ended ||
 		    strcmp(c->pod_uid, uid) != 0)
 			continue;
 		if (ret->n_exits == ENGINE_ENDING_EXITS)
