@@ -14,9 +14,8 @@ struct received {
 	char uid[POD_UID_MAX];
 };
 
-static void check_pod(void *userdata, const struct podjson_pod *pod)
+static void check_pod(void *userdata, const struct meta_pod *m, const struct podobj_pod *pod)
 {
-	const struct meta_pod *m = &pod->meta;
 	struct received *received = userdata;
 	size_t len = strlen(m->uid);
 

@@ -170,7 +170,7 @@ static void test_large(void **state)
 	}
 }
 
-static void count_pod(void *userdata, const struct podjson_pod *pod)
+static void count_pod(void *userdata, const struct meta_pod *meta, const struct podobj_pod *pod)
 {
 	++*(unsigned int *)userdata;
 }

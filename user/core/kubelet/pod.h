@@ -151,11 +151,16 @@ struct podobj_pod {
 	const char *const *finalizers; /* metadata.finalizers */
 	size_t n_finalizers;
 	bool is_static;		/* run from a file or URL; also its mirror */
-	bool mirror;		/* the API's image of a static pod */
+	/* The API's image of a static pod. One who may make pods can annotate one as such; the
+	 * kubelet lists static pods themselves and never their mirrors. */
+	bool mirror;
 	const char *static_uid; /* of a mirror: the static pod's, which its cgroups have */
 	const char *source;	/* what the kubelet has it from: "api", "file", "http" */
 	bool source_unreadable;
-	int64_t seen_wall_ns; /* when this kubelet process first saw it */
+	/* When this kubelet process first saw it, as the kubelet annotates it, whatever its source
+	 * and its maker wrote (recordFirstSeenTime() in pkg/kubelet/config/config.go). A kubelet
+	 * that starts anew writes another. */
+	int64_t seen_wall_ns;
 	/* What controllers leave in the labels of their pods. */
 	const char *template_hash, *statefulset_pod, *revision_hash;
 	const char *job, *old_job; /* batch.kubernetes.io/job-name, job-name */

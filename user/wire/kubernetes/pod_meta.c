@@ -451,27 +451,23 @@ static void take_workload(const struct podobj_pod *pod, struct meta_pod *meta)
 int podmeta_report(const struct podobj_pod *pod, struct arena *arena,
 		   const struct podjson_sink *sink)
 {
-	struct podjson_pod out = {
-		.meta.source = META_KUBELET,
-		.mirror = pod->mirror,
-		.seen_wall_ns = pod->seen_wall_ns,
-	};
-	struct report report = {.sink = sink, .uid = out.meta.uid};
+	struct meta_pod out = {.source = META_KUBELET};
+	struct report report = {.sink = sink, .uid = out.uid};
 	int e;
 
-	take_identity(pod, &out.meta);
-	if (!pod->has_metadata || !out.meta.uid[0])
+	take_identity(pod, &out);
+	if (!pod->has_metadata || !out.uid[0])
 		return 1;
 	e = make_lists(pod, arena, report.lists);
 	if (e < 0)
 		return e;
-	take_deletion(pod, &out.meta);
-	take_pod_spec(pod, &out.meta);
-	take_pod_status(&pod->status, &out.meta);
-	take_workload(pod, &out.meta);
+	take_deletion(pod, &out);
+	take_pod_spec(pod, &out);
+	take_pod_status(&pod->status, &out);
+	take_workload(pod, &out);
 	if (has_all_containers(pod, report.lists))
-		out.meta.known |= META_POD_CONTAINERS;
-	sink->pod(sink->userdata, &out);
+		out.known |= META_POD_CONTAINERS;
+	sink->pod(sink->userdata, &out, pod);
 	for (size_t i = 0; i < LISTS; i++)
 		report_list(&report, &report.lists[i]);
 	return 0;

@@ -33,22 +33,12 @@
  * that sums of them do not overflow; a negative one is unknown. */
 #define PODJSON_GRACE_MAX 1000000000
 
-struct podjson_pod {
-	struct meta_pod meta; /* source is META_KUBELET */
-	/* The API's image of a static pod, under the static pod's uid. One who may make pods can
-	 * annotate one as such; the kubelet lists static pods themselves and never their mirrors. */
-	bool mirror;
-	/* The time at which this kubelet process first saw the pod, as the kubelet annotates it,
-	 * whatever its source and its maker wrote (recordFirstSeenTime() in
-	 * pkg/kubelet/config/config.go); 0: unknown. A kubelet that starts anew writes another. */
-	int64_t seen_wall_ns;
-};
-
-/* A pod is reported first, then its containers: those of its spec, and what its status says of
- * them. A container that ended and was replaced is reported by its id with how it ended. */
+/* A pod is reported first, with what it was made of, then its containers: those of its spec, and
+ * what its status says of them. A container that ended and was replaced is reported by its id with
+ * how it ended. Each has META_KUBELET as its source; a mirror has the static pod's uid. */
 struct podjson_sink {
 	void *userdata;
-	void (*pod)(void *userdata, const struct podjson_pod *pod);
+	void (*pod)(void *userdata, const struct meta_pod *meta, const struct podobj_pod *pod);
 	void (*container)(void *userdata, const struct meta_container *container);
 	/* NULL, or called instead of the two above: each object as it is written, whatever is in it
 	 * and however long it is. */

@@ -235,10 +235,10 @@ static bool is_behind(const struct source_kubelet *k)
 	return list.version && list.version < k->version && k->behind < BEHIND_MAX;
 }
 
-static void on_pod(void *userdata, const struct podjson_pod *pod)
+static void on_pod(void *userdata, const struct meta_pod *reported, const struct podobj_pod *pod)
 {
 	struct source_kubelet *k = userdata;
-	struct meta_pod meta = pod->meta;
+	struct meta_pod meta = *reported;
 	bool left = k->streaming && source_known_has_left(&k->known, meta.uid);
 
 	/* Whether it came back is for a list to say. */
