@@ -97,7 +97,7 @@ static void answer_list(struct apiproof *p, int error, size_t waiting)
 static void on_page(void *userdata, const struct apiwriter_result *result)
 {
 	struct apiproof *p = userdata;
-	struct podpage page = {};
+	size_t waiting = 0;
 	int r;
 
 	if (result->end == APIWRITER_SUPERSEDED)
@@ -107,14 +107,13 @@ static void on_page(void *userdata, const struct apiwriter_result *result)
 		step(p, &(struct proof_event){.type = PROOF_EV_LISTED, .failed = true});
 		return;
 	}
-	r = podpage_read(result->body, result->len, &page);
-	memcpy(p->next, page.next, sizeof(p->next));
-	if (r == 0 && page.waiting == 0 && *p->next) {
+	r = podpage_read(result->body, result->len, &waiting, p->next);
+	if (r == 0 && waiting == 0 && *p->next) {
 		r = list_page(p);
 		if (r == 0)
 			return;
 	}
-	answer_list(p, r, page.waiting);
+	answer_list(p, r, waiting);
 }
 
 static void list(struct apiproof *p)

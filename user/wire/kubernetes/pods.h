@@ -75,18 +75,16 @@ void podjson_get_list(const struct podjson *walk, struct podjson_list *ret);
 #define PODPAGE_LIMIT	     50 /* pods: about 1 MB, where each has 20 KiB */
 #define PODPAGE_CONTINUE_MAX 512
 
-struct podpage {
-	size_t waiting;			 /* pods that the out-of-service taint is to remove */
-	char next[PODPAGE_CONTINUE_MAX]; /* names the page after this one; "": it is the last */
-};
-
 /* The path and query of the page that next names; node and next are as they were checked.
  * buf_error(). */
 int podpage_path(struct buf *out, const char *node, const char *next);
 
-/* 0; -EBADMSG for what is no such list, or names a next page in a way that no path may have;
- * -E2BIG, -EINVAL, -ENOMEM. A pod that cannot be read is an error, as it may be one that waits. */
-int podpage_read(const char *text, size_t size, struct podpage *ret);
+/* How many pods of the page the out-of-service taint is to remove, and what names the page after it;
+ * "": it is the last. 0; -EBADMSG for what is no such list, or names a next page in a way that no
+ * path may have; -E2BIG, -EINVAL, -ENOMEM. A pod that cannot be read is an error, as it may be one
+ * that waits. */
+int podpage_read(const char *text, size_t size, size_t *ret_waiting,
+		 char ret_next[static PODPAGE_CONTINUE_MAX]);
 
 /*
  * Pods as the kubelet's pods API carries them (KEP-4188): the core/v1 Pod in Kubernetes' protobuf,
