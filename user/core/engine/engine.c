@@ -680,7 +680,7 @@ size_t engine_get_shutdown_groups(const struct engine *e, struct engine_shutdown
 	return shutdowns_get_groups(&e->shutdowns, ret, max);
 }
 
-bool engine_get_ending(const struct engine *e, const char *pod_uid, struct engine_ending *ret)
+bool engine_get_ending(const struct engine *e, const char *pod_uid, struct kubelet_ending *ret)
 {
 	return shutdowns_get_ending(&e->shutdowns, pod_uid, ret);
 }

@@ -168,19 +168,11 @@ struct engine_shutdown_group {
  * has none, or no shutdown is followed. */
 size_t engine_get_shutdown_groups(const struct engine *engine, struct engine_shutdown_group *ret,
 				  size_t max);
-#define ENGINE_ENDING_EXITS 128
 
-/* How a pod ended, for its status. */
-struct engine_ending {
-	const char *namespace_, *name;
-	int64_t now_wall_ns;
-	struct podend_exit exits[ENGINE_ENDING_EXITS]; /* those that were observed or reported */
-	size_t n_exits;
-};
+/* How a pod ended, for its status. False: its names are not known, or more of its containers have
+ * ended than are listed. The strings are valid until the next call of engine_step(). */
+bool engine_get_ending(const struct engine *engine, const char *pod_uid, struct kubelet_ending *ret);
 
-/* False: its names are not known, or more of its containers have ended than are listed. The strings
- * are valid until the next call of engine_step(). */
-bool engine_get_ending(const struct engine *engine, const char *pod_uid, struct engine_ending *ret);
 /* A pod that a shutdown would end. */
 struct engine_planned_pod {
 	const char *uid, *namespace_, *name; /* names: NULL where they are not known */

@@ -431,7 +431,7 @@ static bool fill_exit(const struct podtab_container *c, struct podend_exit *ret)
 	return exit->seen || reported;
 }
 
-bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct engine_ending *ret)
+bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct kubelet_ending *ret)
 {
 	const struct podtab_pod *meta = podtab_pod(&s->names->tab, uid);
 	const struct podtab_container *c;
@@ -446,7 +446,7 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct eng
 		if (c->of->name.way != CONTAINER_BY_ID || !c->ended ||
 		    strcmp(c->pod_uid, uid) != 0)
 			continue;
-		if (ret->n_exits == ENGINE_ENDING_EXITS)
+		if (ret->n_exits == ENDING_EXITS_MAX)
 			return false;
 		ret->n_exits += fill_exit(c, &ret->exits[ret->n_exits]);
 	}
