@@ -124,10 +124,14 @@ bool engine_get_cgroup(const struct engine *engine, uint64_t id, struct engine_c
 /* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */
 const char *engine_cgroup_path(const struct engine *engine, uint64_t id);
 
-/* A pod as `graced pods` and the metrics show it. Strings are borrowed and valid during the call
- * that shows it. Times are nanoseconds of CLOCK_BOOTTIME. */
+/* A pod as `graced pods` and the metrics show it, or a container or service in none. Strings are
+ * borrowed and valid during the call that shows it. Times are nanoseconds of CLOCK_BOOTTIME. */
 struct podview {
 	SHARED(record_pod, pod);
+	/* Known: it is about this container, which is in no pod. Of what follows there are its
+	 * stage (POD_STAGE_SYNC: it runs, POD_STAGE_TERMINATING: it was asked to stop) and the
+	 * times. */
+	struct record_container container;
 	enum pod_stage stage;
 	uint64_t first_ns;    /* when it was first seen */
 	uint64_t since_ns;    /* ... and when it came to its stage */
@@ -142,6 +146,12 @@ struct podview {
 	bool ready_known, ready; /* as the kubelet lists it; not known where it does not */
 	uint64_t ready_stop_ns;	 /* it is reported as Ready, being stopped since then; 0: not so */
 	uint32_t discrepancies;	 /* that hold, and those of its exits: bits of enum discrepancy */
+	/* What the engine leaves to those who show it. */
+	uint64_t at_ns;
+	int64_t wall_ns;    /* since 1970, UTC */
+	const char *node;   /* NULL: not known */
+	bool desired_known; /* the source that lists such pods has answered */
+	bool gone;	    /* the daemon knows it no longer; the rest is what it knew last */
 };
 
 /* Called for each pod that is followed, the oldest first; must not call the engine. */
