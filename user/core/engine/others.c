@@ -272,7 +272,7 @@ static enum ended_by init_ended_by(const struct stop *stop)
 		return ENDED_PID_NAMESPACE;
 	if (died_of == 9 && stop->kill->seen)
 		return by_relation(stop->kill->sender.relation);
-	return died_of <= 64 ? by_relation((enum relation)stop->last_from[died_of]) : ENDED_UNKNOWN;
+	return by_relation(stop_last_from(stop, died_of));
 }
 
 static struct record_member first_member(const struct stop *stop)
