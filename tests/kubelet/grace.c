@@ -72,7 +72,7 @@ static int run_container_base(json_t *input, json_t **ret_got)
 {
 	struct podtab_container container = {};
 	struct podtab_pod pod = {.known = META_POD_DELETING};
-	struct pod_seconds deletion, spec;
+	struct seconds deletion, spec;
 	json_t *liveness, *startup;
 	struct grace grace;
 
@@ -99,7 +99,7 @@ static int run_container_base(json_t *input, json_t **ret_got)
 static int run_container_kill(json_t *input, json_t **ret_got)
 {
 	json_t *override_json, *prestop, *wait;
-	struct pod_seconds override;
+	struct seconds override;
 	struct killgrace_kill kill = {};
 	struct killgrace_steps steps;
 	json_int_t base;

@@ -230,10 +230,10 @@ static int run_group_by_priority(json_t *input, json_t **ret_got)
 
 static int run_grace_override(json_t *input, json_t **ret_got)
 {
-	const struct pod_seconds none = {};
+	const struct seconds none = {};
 	struct shutplan_group group = {};
 	const struct shutplan plan = {.rules = SHUTPLAN_RANGES, .groups = &group, .n = 1};
-	struct pod_seconds own = {};
+	struct seconds own = {};
 	json_int_t group_s;
 	json_t *grace;
 
@@ -242,10 +242,10 @@ static int run_grace_override(json_t *input, json_t **ret_got)
 	    vectors_read_seconds(grace, &own) < 0)
 		return -EINVAL;
 	group.seconds = group_s;
-	*ret_got = json_pack("{s:I, s:I}", "override",
-			     (json_int_t)shutplan_override_s(group_s, own),
-			     "container_stop_minimum",
-			     (json_int_t)shutplan_stop_s(&plan, 0, own, none).s);
+	*ret_got =
+		json_pack("{s:I, s:I}", "override", (json_int_t)shutplan_override_s(group_s, own),
+			  "container_stop_minimum",
+			  (json_int_t)shutplan_stop_s(&plan, 0, own, none).s);
 	return *ret_got ? 0 : -ENOMEM;
 }
 

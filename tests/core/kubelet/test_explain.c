@@ -124,8 +124,8 @@ static void test_deadline(void **state)
 
 	start(&m, "", "Running");
 	podmake_status(&m, "a", PODOBJ_RUNNING);
-	m.pod.has_deadline = true;
-	m.pod.deadline_s = 2;
+	m.pod.deadline.set = true;
+	m.pod.deadline.s = 2;
 	m.pod.start_wall_ns = 10000000000;
 	assert_int_equal(explain_pod(&in, &arena, &e), 0);
 	assert_int_equal(e.from, EXPLAIN_DEADLINE);
@@ -330,8 +330,8 @@ static void start_deleted(struct podmake *m)
 	start_scheduled(m);
 	m->pod.deleting = true;
 	m->pod.deleted_wall_ns = DELETED_NS;
-	m->pod.has_deletion_grace = true;
-	m->pod.deletion_grace_s = 30;
+	m->pod.deletion_grace.set = true;
+	m->pod.deletion_grace.s = 30;
 }
 
 static void test_finalizers(void **state)
@@ -349,7 +349,7 @@ static void test_finalizers(void **state)
 	assert_string_equal(notes_of(&m, DELETED_NS),
 			    "finalizer(x/y) finalizer(batch.kubernetes.io/job-tracking)");
 	/* The kubelet has confirmed the deletion. */
-	m.pod.deletion_grace_s = 0;
+	m.pod.deletion_grace.s = 0;
 	assert_string_equal(notes_of(&m, LONG_AFTER),
 			    "finalizer(x/y) finalizer(batch.kubernetes.io/job-tracking)");
 }

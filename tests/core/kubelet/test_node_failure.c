@@ -37,8 +37,7 @@ static void tolerate(struct podmake *m, int64_t seconds)
 {
 	struct podobj_toleration *t = podmake_toleration(m, NODEFAIL_UNREACHABLE, "NoExecute");
 
-	t->has_seconds = true;
-	t->seconds = seconds;
+	t->seconds = (struct seconds){true, seconds};
 }
 
 static void start(struct podmake *m, const char *owner_kind)

@@ -43,8 +43,8 @@ static void test_far(void **state)
 	static const struct shutplan_range far[] = {
 		{INT32_MAX, INT64_MAX}, {INT32_MIN, INT64_MAX}, {0, INT64_MIN}};
 	const struct shutplan_player pods[] = {
-		{.pod = {.has_priority = true, .priority = INT32_MIN}, .kill_ns = UINT64_MAX},
-		{.pod = {.has_priority = true, .priority = INT32_MAX}, .unmount_ns = UINT64_MAX},
+		{.priority = INT32_MIN, .kill_ns = UINT64_MAX},
+		{.priority = INT32_MAX, .unmount_ns = UINT64_MAX},
 	};
 	const struct shutplan_config config = {
 		.gate = true, .total_ns = INT64_MAX, .critical_ns = INT64_MIN};
@@ -144,7 +144,7 @@ static void test_old_phases(void **state)
 	}
 }
 
-static void assert_seconds(struct pod_seconds got, struct pod_seconds want)
+static void assert_seconds(struct seconds got, struct seconds want)
 {
 	assert_int_equal(got.set, want.set);
 	if (got.set)
@@ -155,8 +155,8 @@ static void test_stop(void **state)
 {
 	static const struct {
 		int64_t group_s; /* -2: there is no plan */
-		struct pod_seconds grace, deletion;
-		struct pod_seconds want, longest;
+		struct seconds grace, deletion;
+		struct seconds want, longest;
 	} rows[] = {
 		{20, {true, 60}, {}, {true, 20}, {true, 20}},
 		{20, {true, 5}, {}, {true, 5}, {true, 5}},

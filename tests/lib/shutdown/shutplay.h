@@ -11,7 +11,7 @@
 struct shutplan_player {
 	int32_t priority;
 	bool is_static;
-	struct pod_seconds grace;
+	struct seconds grace;
 	uint64_t kill_ns, unmount_ns; /* since its group's start: kill call and volumes are done */
 };
 

@@ -204,7 +204,7 @@ static bool may_be_of_shutdown(const struct stop *stop, const struct given *give
 	       !(kill->seen && kill->at_ns < given->announced_ns);
 }
 
-static const struct pod_seconds unset;
+static const struct seconds unset;
 
 /* The shortest period that any group's pods are given. */
 static uint64_t least_given_ns(const struct shutplan *plan, bool is_static)
@@ -213,7 +213,7 @@ static uint64_t least_given_ns(const struct shutplan *plan, bool is_static)
 
 	for (size_t i = 0; i < plan->n; i++) {
 		size_t group = shutplan_group_of(plan, plan->groups[i].priority, is_static);
-		struct pod_seconds given = shutplan_stop_s(plan, group, unset, unset);
+		struct seconds given = shutplan_stop_s(plan, group, unset, unset);
 
 		if (given.set && given.s >= 0 && (uint64_t)given.s * NS_PER_S < least_ns)
 			least_ns = (uint64_t)given.s * NS_PER_S;
@@ -249,7 +249,7 @@ static void note_planned(const struct given *given, const struct podtab_pod *met
 			 struct stop *stop)
 {
 	const bool is_static = stop->node->cgroups->is_static;
-	const struct pod_seconds seconds = shutplan_stop_s(
+	const struct seconds seconds = shutplan_stop_s(
 		given->plan, given_group(given->plan, meta, is_static), unset, unset);
 
 	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&

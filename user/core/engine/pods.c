@@ -308,9 +308,9 @@ static void arrived(struct pods *pods, struct epod *p)
 
 /* --- lives --------------------------------------------------------------------------------- */
 
-static struct pod_seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
+static struct seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
 {
-	return (struct pod_seconds){known & bit, (int64_t)(ns / NS_PER_S)};
+	return (struct seconds){known & bit, (int64_t)(ns / NS_PER_S)};
 }
 
 static bool is_terminal(const struct epod *p)

@@ -14,9 +14,9 @@ void shutdowns_note(struct shutdowns *s, const struct shutdown_event *event)
 	s->unjudged |= shutdown_note(s->sequencer, event) > 0;
 }
 
-static struct pod_seconds seconds_of(bool known, uint64_t ns)
+static struct seconds seconds_of(bool known, uint64_t ns)
 {
-	return (struct pod_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
+	return (struct seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
 }
 
 /* Whether some source provides the status of such a pod. */
@@ -139,12 +139,12 @@ static enum shutdown_kind kind_of(const struct shutdowns *s, const struct cgnode
 	return SHUTDOWN_KIND_UNKNOWN;
 }
 
-static struct pod_seconds spec_grace(const struct shutdowns *s, const struct cgnode *node)
+static struct seconds spec_grace(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct podtab_pod *meta = names_pod(s->names, node);
 
 	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns)
-		    : (struct pod_seconds){};
+		    : (struct seconds){};
 }
 
 /* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
@@ -154,7 +154,7 @@ static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uin
 	const struct podtab_pod *meta = names_pod(s->names, node);
 	size_t group = given_group(&s->plan, meta, node->cgroups->is_static);
 	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
-	struct pod_seconds deletion = {}, stop;
+	struct seconds deletion = {}, stop;
 
 	if (deleting)
 		deletion =
@@ -322,7 +322,7 @@ static uint32_t group_by(const struct shutdowns *s, const struct managed_rule *r
 }
 
 /* A part of a second counts as a whole one. */
-static struct pod_seconds own_grace(const struct shutdowns *s, const struct cgnode *node)
+static struct seconds own_grace(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct podtab_container *meta = names_container(s->names, node);
 
@@ -330,7 +330,7 @@ static struct pod_seconds own_grace(const struct shutdowns *s, const struct cgno
 		return seconds_of(true, meta->grace_ns < UINT64_MAX - NS_PER_S
 						? meta->grace_ns + NS_PER_S - 1
 						: meta->grace_ns);
-	return (struct pod_seconds){.set = node->kind != GRACED_WATCH_SERVICE, .s = ENGINE_GRACE_S};
+	return (struct seconds){.set = node->kind != GRACED_WATCH_SERVICE, .s = ENGINE_GRACE_S};
 }
 
 /* A rule wants labels that no source has provided: those of Docker's containers. */
@@ -471,7 +471,7 @@ static struct engine_planned_pod planned_pod(const struct shutdowns *s, const st
 		pod.grace_known = meta->known & META_POD_GRACE;
 	}
 	if (pod.grace_known) {
-		struct pod_seconds grace = seconds_of(true, meta->grace_ns);
+		struct seconds grace = seconds_of(true, meta->grace_ns);
 
 		pod.grace_ns = meta->grace_ns;
 		given_s = shutplan_override_s(given_s, grace);

@@ -206,11 +206,11 @@ struct toleration toleration_of(const struct podobj_pod *pod, const char *key, c
 
 		if (!fits(t, key, value, effect))
 			continue;
-		if (!t->has_seconds)
+		if (!t->seconds.set)
 			return (struct toleration){.kind = TOLERATION_FOREVER};
 		return (struct toleration){
 			.kind = TOLERATION_SECONDS,
-			.seconds = t->seconds > 0 ? t->seconds : 0,
+			.seconds = t->seconds.s > 0 ? t->seconds.s : 0,
 		};
 	}
 	return (struct toleration){.kind = TOLERATION_NONE};

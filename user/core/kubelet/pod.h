@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/time.h"
 #include "core/names/meta.h"
 
 /* "In" and "NotIn"; any other text never matches. */
@@ -111,8 +112,7 @@ struct podobj_pod_status {
 /* A pod's toleration of taints; "" is any key, any effect. */
 struct podobj_toleration {
 	const char *key, *op, *value, *effect;
-	bool has_seconds;
-	int64_t seconds;
+	struct seconds seconds;
 };
 
 /* Bits of podobj_pod.volumes: what the pod keeps where. */
@@ -165,12 +165,9 @@ struct podobj_pod {
 	const char *template_hash, *statefulset_pod, *revision_hash;
 	const char *job, *old_job; /* batch.kubernetes.io/job-name, job-name */
 	bool host_network;
-	bool has_deadline;
-	int64_t deadline_s; /* spec.activeDeadlineSeconds */
-	bool has_grace;
-	int64_t grace_s; /* spec.terminationGracePeriodSeconds */
-	bool has_deletion_grace;
-	int64_t deletion_grace_s; /* metadata.deletionGracePeriodSeconds */
+	struct seconds deadline;       /* spec.activeDeadlineSeconds */
+	struct seconds grace;	       /* spec.terminationGracePeriodSeconds */
+	struct seconds deletion_grace; /* metadata.deletionGracePeriodSeconds */
 	int64_t start_wall_ns;
 	bool has_metadata, has_spec;
 	bool has_priority;

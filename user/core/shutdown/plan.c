@@ -193,24 +193,23 @@ size_t shutplan_group_of(const struct shutplan *plan, int32_t priority, bool is_
 	return i > 0 && plan->groups[i].priority > priority ? i - 1 : i;
 }
 
-int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace)
+int64_t shutplan_override_s(int64_t group_s, struct seconds grace)
 {
 	return grace.set && grace.s <= group_s ? grace.s : group_s;
 }
 
 /* What the shutdown alone gives it; without a plan its own grace period stands. */
-static struct pod_seconds own_stop_s(const struct shutplan *plan, size_t group,
-				     struct pod_seconds grace)
+static struct seconds own_stop_s(const struct shutplan *plan, size_t group, struct seconds grace)
 {
 	if (plan->n == 0)
 		return grace;
-	return (struct pod_seconds){true, shutplan_override_s(plan->groups[group].seconds, grace)};
+	return (struct seconds){true, shutplan_override_s(plan->groups[group].seconds, grace)};
 }
 
-struct pod_seconds shutplan_stop_s(const struct shutplan *plan, size_t group,
-				   struct pod_seconds grace, struct pod_seconds deletion)
+struct seconds shutplan_stop_s(const struct shutplan *plan, size_t group, struct seconds grace,
+			       struct seconds deletion)
 {
-	struct pod_seconds stop = own_stop_s(plan, group, grace);
+	struct seconds stop = own_stop_s(plan, group, grace);
 
 	if (deletion.set && (deletion.s > 0 || !stop.set))
 		stop = deletion;
@@ -218,10 +217,10 @@ struct pod_seconds shutplan_stop_s(const struct shutplan *plan, size_t group,
 	return stop;
 }
 
-struct pod_seconds shutplan_longest_stop_s(const struct shutplan *plan, size_t group,
-					   struct pod_seconds grace, struct pod_seconds deletion)
+struct seconds shutplan_longest_stop_s(const struct shutplan *plan, size_t group,
+				       struct seconds grace, struct seconds deletion)
 {
-	struct pod_seconds stop = own_stop_s(plan, group, grace);
+	struct seconds stop = own_stop_s(plan, group, grace);
 
 	if (deletion.set && (!stop.set || deletion.s > stop.s))
 		stop = deletion;

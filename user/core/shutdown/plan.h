@@ -88,7 +88,7 @@ size_t shutplan_group_of(const struct shutplan *plan, int32_t priority, bool is_
 
 /* What its kill overrides its grace period with, which is that of its spec (docs/kubelet-rules.md,
  * "Grace in a shutdown"). */
-int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace);
+int64_t shutplan_override_s(int64_t group_s, struct seconds grace);
 
 /*
  * What the runtime is given for each container of a pod, at the most (docs/kubelet-rules.md, "Grace
@@ -98,15 +98,15 @@ int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace);
  * shutdown gives it no more, and if it gives it less, the stop that is running is not shortened. A
  * deletion of 0 s counts as unset. Not set: unknown.
  */
-struct pod_seconds shutplan_stop_s(const struct shutplan *plan, size_t group,
-				   struct pod_seconds grace, struct pod_seconds deletion);
+struct seconds shutplan_stop_s(const struct shutplan *plan, size_t group, struct seconds grace,
+			       struct seconds deletion);
 
 /*
  * Likewise, where it is not known whether the stop is the deletion's or the shutdown's: the one
  * that came first runs on, and the runtime does not kill before the longer of both could be over.
  * Where both run beside each other it may kill earlier.
  */
-struct pod_seconds shutplan_longest_stop_s(const struct shutplan *plan, size_t group,
-					   struct pod_seconds grace, struct pod_seconds deletion);
+struct seconds shutplan_longest_stop_s(const struct shutplan *plan, size_t group,
+				       struct seconds grace, struct seconds deletion);
 
 #endif

@@ -125,7 +125,7 @@ struct shutdown_container {
 	/* It is in no pod: shutdown.managed gives it its group, and grace is its own. Both, and its
 	 * kind, stay as they are once its grace period has begun. */
 	bool outside;
-	struct pod_seconds grace; /* its pod's own, by its spec */
+	struct seconds grace; /* its pod's own, by its spec */
 };
 
 /* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod

@@ -311,7 +311,7 @@ static void add_beside(struct buf *out, const struct explain *e, const struct ex
 	add_end(out, note->end);
 	buf_printf(out, "): the pod%s is not over until each of its containers has ended",
 		   job ? ", and with it the Job," : "");
-	if (e->pod->has_deadline)
+	if (e->pod->deadline.set)
 		buf_adds(out, ", or activeDeadlineSeconds have passed");
 	buf_printf(out,
 		   ". If %s only serves the others, it has to end by itself when they have, or be "

@@ -341,13 +341,13 @@ static void take_identity(const struct podobj_pod *pod, struct meta_pod *meta)
 	meta->is_static = pod->is_static;
 }
 
-static bool take_grace(bool given, int64_t seconds, uint64_t *ret_ns)
+static bool take_grace(struct seconds grace, uint64_t *ret_ns)
 {
-	if (!given || seconds < 0)
+	if (!grace.set || grace.s < 0)
 		return false;
-	if (seconds > PODJSON_GRACE_MAX)
-		seconds = PODJSON_GRACE_MAX;
-	*ret_ns = (uint64_t)seconds * NS_PER_S;
+	if (grace.s > PODJSON_GRACE_MAX)
+		grace.s = PODJSON_GRACE_MAX;
+	*ret_ns = (uint64_t)grace.s * NS_PER_S;
 	return true;
 }
 
@@ -357,14 +357,14 @@ static void take_deletion(const struct podobj_pod *pod, struct meta_pod *meta)
 	meta->deleted_wall_ns = pod->deleted_wall_ns;
 	if (!pod->deleted_unreadable)
 		meta->known |= META_POD_DELETING;
-	if (take_grace(pod->has_deletion_grace, pod->deletion_grace_s, &meta->deletion_grace_ns))
+	if (take_grace(pod->deletion_grace, &meta->deletion_grace_ns))
 		meta->known |= META_POD_DELETION_GRACE;
 }
 
 /* Sidecars are known where the list of init containers makes sense. */
 static void take_pod_spec(const struct podobj_pod *pod, struct meta_pod *meta)
 {
-	if (take_grace(pod->has_grace, pod->grace_s, &meta->grace_ns))
+	if (take_grace(pod->grace, &meta->grace_ns))
 		meta->known |= META_POD_GRACE;
 	meta->priority = pod->priority;
 	if (pod->has_priority)

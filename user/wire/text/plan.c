@@ -19,8 +19,8 @@
 	GRID_AT(add_priority, struct podobj_pod, priority), \
 		GRID_KNOWN(struct podobj_pod, has_priority), .number = true
 #define GRACE                                             \
-	GRID_AT(add_seconds, struct podobj_pod, grace_s), \
-		GRID_KNOWN(struct podobj_pod, has_grace), .number = true
+	GRID_AT(add_seconds, struct podobj_pod, grace.s), \
+		GRID_KNOWN(struct podobj_pod, grace.set), .number = true
 
 static void add_pod(struct grid_cell *cell, const void *value)
 {
