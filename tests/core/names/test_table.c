@@ -258,7 +258,7 @@ static void test_age(void **state)
 	podtab_age(&tab, HOUR + PODTAB_KEEP_NS + 1);
 	assert_non_null(podtab_pod(&tab, UID));
 	assert_null(podtab_container(&tab, "c1"));
-	assert_int_equal(tab.aged, 1);
+	assert_int_equal(tab.n_containers, 0);
 	close_tab(&tab);
 }
 

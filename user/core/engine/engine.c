@@ -650,7 +650,6 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	ret->pods_described = e->names.tab.n_pods;
 	ret->containers_described = e->names.tab.n_containers;
 	ret->names_refused = e->names.tab.refused;
-	ret->names_aged = e->names.tab.aged;
 }
 
 bool engine_has_changed(const struct engine *e)

@@ -42,7 +42,6 @@ struct engine_stats {
 	uint64_t pods_described; /* known by name, or about to be, by what sources provided */
 	uint64_t containers_described;
 	uint64_t names_refused;	  /* of those: found no room */
-	uint64_t names_aged;	  /* ... and dropped for their age */
 	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
 	uint64_t discrepancies[DISCREPANCY_COUNT]; /* reported */
 	uint64_t kept_refused; /* observations of an earlier engine that could not be so */
@@ -181,7 +180,8 @@ size_t engine_get_shutdown_groups(const struct engine *engine, struct engine_shu
 
 /* How a pod ended, for its status. False: its names are not known, or more of its containers have
  * ended than are listed. The strings are valid until the next call of engine_step(). */
-bool engine_get_ending(const struct engine *engine, const char *pod_uid, struct kubelet_ending *ret);
+bool engine_get_ending(const struct engine *engine, const char *pod_uid,
+		       struct kubelet_ending *ret);
 
 /* A pod that a shutdown would end. */
 struct engine_planned_pod {

@@ -63,10 +63,10 @@ struct podtab_container {
 	struct exit_seen exit; /* the last one, kept for the runtime's word to be compared with */
 	bool ended;	       /* exit is noted */
 	bool compared;	       /* ... and the runtime's word of it was reported */
-	bool asked;	  /* a manager had asked for its stop; none in its place is known */
-	bool again;	  /* it ended before: a word of its exit may be about either */
-	bool sought;	  /* the one before or after it was looked for since its last exit */
-	uint32_t differs; /* what a source reported otherwise: bits of enum discrepancy */
+	bool asked;	       /* a manager had asked for its stop; none in its place is known */
+	bool again;	       /* it ended before: a word of its exit may be about either */
+	bool sought;	       /* the one before or after it was looked for since its last exit */
+	uint32_t differs;      /* what a source reported otherwise: bits of enum discrepancy */
 };
 
 /* All zero but the maps is an empty table. */
@@ -76,7 +76,6 @@ struct podtab {
 	size_t n_pods, n_containers; /* described */
 	uint64_t aged_ns;	     /* when it was last swept */
 	uint64_t refused;	     /* entries that found no room */
-	uint64_t aged;		     /* entries dropped for their age */
 };
 
 void podtab_done(struct podtab *tab);
