@@ -42,7 +42,7 @@ static void on_pod(void *userdata, const struct pod *known)
 	int64_t grace_s = (int64_t)(pod->grace_ns / NS_PER_S), group_s;
 	size_t group;
 
-	if (pod->gone || pod->phase == META_PHASE_SUCCEEDED || pod->phase == META_PHASE_FAILED)
+	if (pod->gone || meta_phase_is_terminal(pod->phase))
 		return;
 	f->n++;
 	f->no_priority += !(pod->known & META_POD_PRIORITY);

@@ -166,8 +166,7 @@ void truth_reported(struct pods *pods, struct epod *p, const struct meta_pod *me
 
 static bool is_terminal(const struct epod *p)
 {
-	return p->listed && (p->reported.phase == META_PHASE_SUCCEEDED ||
-			     p->reported.phase == META_PHASE_FAILED);
+	return p->listed && meta_phase_is_terminal(p->reported.phase);
 }
 
 /* A container that no source describes may be the sandbox. */

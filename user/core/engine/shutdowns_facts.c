@@ -39,9 +39,7 @@ static bool has_ended(const struct shutdowns *s, const struct epod *p)
 {
 	if (!p->listed)
 		return p->was_listed || pods_is_missing(s->pods, p);
-	return (p->reported.phase == META_PHASE_SUCCEEDED ||
-		p->reported.phase == META_PHASE_FAILED) &&
-	       p->truth.ready != TRI_TRUE;
+	return meta_phase_is_terminal(p->reported.phase) && p->truth.ready != TRI_TRUE;
 }
 
 /* The kube-apiserver's own pod: once it stops, the API cannot be queried. */
@@ -143,8 +141,7 @@ static struct seconds spec_grace(const struct shutdowns *s, const struct cgnode 
 {
 	const struct podtab_pod *meta = names_pod(s->names, node);
 
-	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns)
-		    : (struct seconds){};
+	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns) : (struct seconds){};
 }
 
 /* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
@@ -443,8 +440,7 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct kub
 	ret->now_wall_ns = (int64_t)(s->out->now_ns + (uint64_t)s->out->host.wall_offset_ns);
 	ret->n_exits = 0;
 	for (size_t i = 0; (c = podtab_next_container(&s->names->tab, &i));) {
-		if (c->of->name.way != CONTAINER_BY_ID || !c->ended ||
-		    strcmp(c->pod_uid, uid) != 0)
+		if (c->of->name.way != CONTAINER_BY_ID || !c->ended || strcmp(c->pod_uid, uid) != 0)
 			continue;
 		if (ret->n_exits == ENDING_EXITS_MAX)
 			return false;

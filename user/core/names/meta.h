@@ -22,6 +22,12 @@
 #define META_KIND_MAX	64
 #define META_ID_MAX	65
 
+/* Nothing follows it. */
+static inline bool meta_phase_is_terminal(uint32_t phase)
+{
+	return phase == META_PHASE_SUCCEEDED || phase == META_PHASE_FAILED;
+}
+
 /* Bits of meta_pod.known. Strings need none. */
 enum meta_pod_known {
 	META_POD_GRACE = 1 << 0,
