@@ -161,8 +161,8 @@ static void test_parts(void **state)
 	add(&s, "static", 0, 900)->is_static = true;
 	add(&s, "mirror", 0, 900)->mirror = true;
 	pod = add(&s, "daemon", 2000000000, 900);
-	pod->owner_kind = "DaemonSet";
-	pod->owner_api = "apps/v1";
+	pod->owner.kind = "DaemonSet";
+	pod->owner.api = "apps/v1";
 	pod = add(&s, "going", 0, 900);
 	pod->deleting = pod->deletion_grace.set = true;
 	pod->deletion_grace.s = 100;

@@ -53,10 +53,10 @@ static void check_metadata(const struct podobj_pod *pod)
 {
 	assert_string_equal(pod->namespace_, "default");
 	assert_string_equal(pod->name, "web-0");
-	assert_string_equal(pod->owner_kind, "StatefulSet");
-	assert_string_equal(pod->owner, "web");
-	assert_string_equal(pod->owner_api, "apps/v1");
-	assert_string_equal(pod->owner_uid, "u-web");
+	assert_string_equal(pod->owner.kind, "StatefulSet");
+	assert_string_equal(pod->owner.name, "web");
+	assert_string_equal(pod->owner.api, "apps/v1");
+	assert_string_equal(pod->owner.uid, "u-web");
 	assert_true(pod->deleting);
 	assert_int_equal(pod->deleted_wall_ns, 1767323045000000000);
 	assert_true(pod->deletion_grace.set);

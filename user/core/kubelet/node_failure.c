@@ -71,11 +71,11 @@ enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod)
 	if (pod->is_static)
 		return NODEFAIL_STATIC;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (workload_kind_is(pod->owner_kind, pod->owner_api, kinds[i].kind,
+		if (workload_kind_is(pod->owner.kind, pod->owner.api, kinds[i].kind,
 				     kinds[i].group))
 			return kinds[i].maker;
 	}
-	return *pod->owner_kind ? NODEFAIL_OTHER : NODEFAIL_BARE;
+	return *pod->owner.kind ? NODEFAIL_OTHER : NODEFAIL_BARE;
 }
 
 static struct nodefail_span evicted(struct toleration toleration, struct nodefail_span tainted)

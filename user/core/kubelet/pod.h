@@ -143,14 +143,14 @@ struct podobj_pod {
 	const char *namespace_, *name, *uid, *node;
 	const struct podobj_owner *owners;
 	size_t n_owners;
-	/* The owner that is its controller; "": none, and for the apiVersion and uid: not given. */
-	const char *owner_kind, *owner_api, *owner, *owner_uid;
+	/* Its controller; all "": none, and for the apiVersion and uid: not given. */
+	struct podobj_owner owner;
 	int64_t deleted_wall_ns; /* metadata.deletionTimestamp */
 	bool deleting;		 /* it has one */
 	bool deleted_unreadable;
 	const char *const *finalizers; /* metadata.finalizers */
 	size_t n_finalizers;
-	bool is_static;		/* run from a file or URL; also its mirror */
+	bool is_static; /* run from a file or URL; also its mirror */
 	/* The API's image of a static pod. One who may make pods can annotate one as such; the
 	 * kubelet lists static pods themselves and never their mirrors. */
 	bool mirror;

@@ -207,8 +207,8 @@ void explain_words_next(struct buf *out, const struct explain *e)
 		[PODNEXT_UNKNOWN] = "not a controller of Kubernetes: not known",
 	};
 
-	if (*e->pod->owner_kind)
-		buf_printf(out, "%s %s: ", e->pod->owner_kind, e->pod->owner);
+	if (*e->pod->owner.kind)
+		buf_printf(out, "%s %s: ", e->pod->owner.kind, e->pod->owner.name);
 	buf_adds(out, words[e->next]);
 	if (e->next == PODNEXT_RETRIES && e->job)
 		buf_printf(out, " (%lld, %lld failed so far)", (long long)e->job->backoff_limit,
@@ -304,7 +304,7 @@ static void add_overdue(struct buf *out, const struct explain *e, bool silent)
 
 static void add_beside(struct buf *out, const struct explain *e, const struct explain_note *note)
 {
-	bool job = strcmp(e->pod->owner_kind, "Job") == 0;
+	bool job = strcmp(e->pod->owner.kind, "Job") == 0;
 
 	buf_printf(out, "container %s runs on, though container %s has ended for good (",
 		   note->about, note->done);

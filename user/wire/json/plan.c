@@ -60,8 +60,8 @@ int podobj_json_end(struct buf *out)
 void podobj_json_owner(struct buf *out, const struct podobj_pod *pod)
 {
 	jsonw_str(out, "controller", nodefail_maker_name(nodefail_maker_of(pod)));
-	podobj_json_text(out, "kind", pod->owner_kind);
-	podobj_json_text(out, "name", pod->owner);
+	podobj_json_text(out, "kind", pod->owner.kind);
+	podobj_json_text(out, "name", pod->owner.name);
 }
 
 static void add_span(struct buf *out, const char *key, struct nodefail_span span)

@@ -466,16 +466,10 @@ bool podrows_is_pod(const json_t *json)
  * the kubelet itself lists it without (pkg/kubelet/types/pod_update.go). */
 void podrows_conclude(struct podobj_pod *pod)
 {
-	static const struct podobj_owner none = {.kind = "", .api = "", .name = "", .uid = ""};
-	const struct podobj_owner *chosen = &none;
-
+	pod->owner = (struct podobj_owner){.kind = "", .api = "", .name = "", .uid = ""};
 	for (size_t i = pod->n_owners; i > 0; i--)
 		if (pod->owners[i - 1].controller)
-			chosen = &pod->owners[i - 1];
-	pod->owner_kind = chosen->kind;
-	pod->owner_api = chosen->api;
-	pod->owner = chosen->name;
-	pod->owner_uid = chosen->uid;
+			pod->owner = pod->owners[i - 1];
 	pod->is_static = pod->mirror || strcmp(pod->source, "api") != 0;
 	if (!pod->mirror)
 		pod->static_uid = "";

@@ -432,9 +432,9 @@ static void take_workload(const struct podobj_pod *pod, struct meta_pod *meta)
 	struct workload_facts facts = {
 		.pod = meta->name,
 		.node = name_of(pod->node),
-		.owner_kind = name_of(pod->owner_kind),
-		.owner_api = name_of(pod->owner_api),
-		.owner = name_of(pod->owner),
+		.owner_kind = name_of(pod->owner.kind),
+		.owner_api = name_of(pod->owner.api),
+		.owner = name_of(pod->owner.name),
 		.is_static = meta->is_static,
 		.template_hash = name_of(pod->template_hash),
 		.statefulset_pod = name_of(pod->statefulset_pod),
