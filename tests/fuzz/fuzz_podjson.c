@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(++calls <= size + 2);
 	} while (r == 1);
 	assert(r == 0 || r == -EBADMSG || r == -ENOMEM);
-	podjson_get_list(walk, &counts);
+	counts = *podjson_list(walk);
 	assert(counts.pods == received.pods);
 	podjson_free(walk);
 	return 0;

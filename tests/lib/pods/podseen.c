@@ -20,8 +20,7 @@ static void on_pod(void *userdata, const struct meta_pod *meta, const struct pod
 
 	seen->pods = realloc(seen->pods, (seen->n_pods + 1) * sizeof(*seen->pods));
 	assert_non_null(seen->pods);
-	seen->pods[seen->n_pods++] =
-		(struct podseen_pod){*meta, pod->mirror, pod->seen_wall_ns};
+	seen->pods[seen->n_pods++] = (struct podseen_pod){*meta, pod->mirror, pod->seen_wall_ns};
 }
 
 static void on_container(void *userdata, const struct meta_container *container)
@@ -53,7 +52,7 @@ int podseen_read(struct podseen *seen, const char *text, size_t size, struct pod
 		r = podjson_next(walk, &sink);
 	while (r == 1);
 	assert_int_equal(podjson_next(walk, &sink), r);
-	podjson_get_list(walk, ret);
+	*ret = *podjson_list(walk);
 	assert_int_equal(ret->pods, seen->n_pods);
 	podjson_free(walk);
 	free(copy);

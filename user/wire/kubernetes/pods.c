@@ -202,13 +202,9 @@ struct podjson *podjson_free(struct podjson *walk)
 	return NULL;
 }
 
-void podjson_get_list(const struct podjson *walk, struct podjson_list *ret)
+const struct podjson_list *podjson_list(const struct podjson *walk)
 {
-	*ret = walk->list;
-	if (!walk->listed) {
-		ret->version = 0;
-		ret->partial = false;
-	}
+	return &walk->list;
 }
 
 static bool names(const struct podjson *walk, size_t from, size_t to, const char *quoted)
@@ -282,8 +278,10 @@ static int finish(struct podjson *walk, const struct podjson_sink *sink)
 	walk->in.at = end;
 	if (walk->listed ? walk->kind_other : walk->kind_list)
 		return -EBADMSG;
-	if (!walk->listed)
+	if (!walk->listed) {
+		walk->list = (struct podjson_list){};
 		r = report_and_count(walk, walk->outer, sink);
+	}
 	if (r == 0 && !walk->listed && walk->list.pods == 0)
 		return -EBADMSG;
 	walk->place = AT_END;

@@ -68,7 +68,7 @@ struct podjson_list {
 	bool partial;	  /* metadata.continue: there are more pods than these */
 };
 
-void podjson_get_list(const struct podjson *walk, struct podjson_list *ret);
+const struct podjson_list *podjson_list(const struct podjson *walk);
 
 /* One page of the API's list of a node's pods. */
 
