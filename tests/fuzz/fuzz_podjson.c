@@ -32,7 +32,7 @@ static void check_pod(void *userdata, const struct meta_pod *m, const struct pod
 	assert(!m->sidecars || (m->known & META_POD_SIDECARS));
 	assert(!m->is_static || (m->known & META_POD_STATIC));
 	assert(!m->ready || (m->known & META_POD_READY));
-	assert(m->qos <= META_QOS_BEST_EFFORT && m->phase <= META_PHASE_UNKNOWN);
+	assert(m->qos <= CGPATH_QOS_BESTEFFORT && m->phase <= META_PHASE_UNKNOWN);
 	assert(m->restart_policy <= META_RESTART_NEVER);
 	assert(!m->end || (m->phase == META_PHASE_FAILED && m->end <= META_END_DEADLINE));
 	received->pods++;
