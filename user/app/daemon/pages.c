@@ -296,17 +296,10 @@ static int write_metrics(struct daemon *d, enum expo_format format, struct buf *
 
 static void metrics(struct daemon *d, const struct web_request *request, struct web_reply *ret)
 {
-	static const enum expo_format formats[NEGOTIATE_FORMAT_COUNT] = {
-		[NEGOTIATE_TEXT] = EXPO_TEXT,
-		[NEGOTIATE_OPENMETRICS] = EXPO_OPENMETRICS,
-		[NEGOTIATE_PROTOBUF] = EXPO_PROTOBUF,
-	};
-	enum negotiate_format format = request->format;
-
-	ret->type = negotiate_content_type(format);
+	ret->type = negotiate_content_type(request->format);
 	ret->keep_ms = KEEP_MS;
 	tally_look(&d->tally, d->monitor, d->hearings);
-	if (write_metrics(d, formats[format], &ret->body) >= 0) {
+	if (write_metrics(d, request->format, &ret->body) >= 0) {
 		series_scraped(d->tally.series);
 		return;
 	}

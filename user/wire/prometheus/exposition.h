@@ -15,7 +15,7 @@
 #include "core/metrics/exemplar.h"
 #include "core/metrics/histogram.h"
 
-enum expo_format { EXPO_TEXT, EXPO_OPENMETRICS, EXPO_PROTOBUF };
+enum expo_format { EXPO_TEXT, EXPO_OPENMETRICS, EXPO_PROTOBUF, EXPO_FORMAT_COUNT };
 
 enum expo_type { EXPO_COUNTER, EXPO_GAUGE, EXPO_HISTOGRAM, EXPO_INFO, EXPO_UNKNOWN };
 
