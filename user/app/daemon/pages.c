@@ -217,17 +217,6 @@ static void add_control(const struct daemon *d, struct metrics *ret)
 	ret->control = (struct metrics_control){true, stats.answered, stats.refused, stats.failed};
 }
 
-static void add_checkpoint(const struct daemon *d, struct metrics *ret)
-{
-	struct checkpoint_stats stats;
-
-	if (!d->checkpoint)
-		return;
-	checkpoint_get_stats(d->checkpoint, &stats);
-	ret->checkpoint = (struct metrics_checkpoint){true, stats.bytes, stats.writes, stats.failed,
-						      stats.dropped};
-}
-
 static void add_boot(const struct daemon *d, struct metrics *ret)
 {
 	const struct bootnote *note;
@@ -268,7 +257,8 @@ static void fill_metrics(struct daemon *d, struct metrics *ret)
 	add_loop(monitor_steps(m), &ret->loop);
 	add_web(d, ret);
 	add_control(d, ret);
-	add_checkpoint(d, ret);
+	if (d->checkpoint)
+		checkpoint_get_stats(d->checkpoint, &ret->checkpoint);
 	if (d->inhibitor)
 		inhibitor_get_metrics(d->inhibitor, &ret->shutdown);
 	if (d->events)
