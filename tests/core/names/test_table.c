@@ -11,8 +11,8 @@
 #define UID  "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
 #define HOUR 3600000000000ULL
 
-static struct podmap pods;
-static struct containermap containers;
+static struct namemap pods;
+static struct namemap containers;
 
 #define TAB                                              \
 	{                                                \

@@ -71,8 +71,8 @@ struct podtab_container {
 
 /* All zero but the maps is an empty table. */
 struct podtab {
-	struct podmap *pods; /* borrowed; these outlive the table */
-	struct containermap *containers;
+	struct namemap *pods; /* borrowed; these outlive the table */
+	struct namemap *containers;
 	size_t n_pods, n_containers; /* described */
 	uint64_t aged_ns;	     /* when it was last swept */
 	uint64_t refused;	     /* entries that found no room */
