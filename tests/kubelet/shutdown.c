@@ -363,10 +363,7 @@ static int run_state_file(json_t *input, json_t **ret_got)
 
 int vectors_run_shutdown(json_t *vector, json_t **ret_got)
 {
-	static const struct {
-		const char *kind;
-		int (*run)(json_t *input, json_t **ret_got);
-	} kinds[] = {
+	static const struct vectors_kind kinds[] = {
 		{"migrate_config", run_migrate_config},
 		{"select_ranges", run_select_ranges},
 		{"enabled", run_enabled},
@@ -375,12 +372,8 @@ int vectors_run_shutdown(json_t *vector, json_t **ret_got)
 		{"grace_override", run_grace_override},
 		{"sequence", run_sequence},
 		{"state_file", run_state_file},
+		{},
 	};
-	const char *kind = json_string_value(json_object_get(vector, "kind"));
 
-	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].kind, kind) == 0)
-			return kinds[i].run(json_object_get(vector, "input"), ret_got);
-	}
-	return -ENOTSUP;
+	return vectors_run_kind(kinds, vector, ret_got);
 }
