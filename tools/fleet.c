@@ -115,18 +115,13 @@ static int64_t take_past(struct fleet *f, uint32_t node)
 static void answer_node(struct fleet *f, uint32_t n, const struct web_request *request,
 			struct web_reply *ret)
 {
-	static const enum expo_format formats[] = {
-		[NEGOTIATE_TEXT] = EXPO_TEXT,
-		[NEGOTIATE_OPENMETRICS] = EXPO_OPENMETRICS,
-		[NEGOTIATE_PROTOBUF] = EXPO_PROTOBUF,
-	};
 	const struct simnode node = simnode_of(&f->model, n, f->begin_s);
 	int64_t past_s = take_past(f, n);
-	enum negotiate_format format = past_s ? NEGOTIATE_OPENMETRICS : request->format;
+	enum expo_format format = past_s ? EXPO_OPENMETRICS : request->format;
 
 	ret->type = negotiate_content_type(format);
 	ret->status = 200;
-	if (simpage_write(&f->casts, &node, past_s ?: now_s(), formats[format], &ret->body) < 0)
+	if (simpage_write(&f->casts, &node, past_s ?: now_s(), format, &ret->body) < 0)
 		ret->status = 500;
 	else if (past_s)
 		add_time(&ret->body, past_s);

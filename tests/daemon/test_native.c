@@ -97,18 +97,13 @@ static int64_t start_wall_ns;
 
 static void answer(void *userdata, const struct web_request *request, struct web_reply *ret)
 {
-	static const enum expo_format formats[] = {
-		[NEGOTIATE_TEXT] = EXPO_TEXT,
-		[NEGOTIATE_OPENMETRICS] = EXPO_OPENMETRICS,
-		[NEGOTIATE_PROTOBUF] = EXPO_PROTOBUF,
-	};
 	struct metrics metrics = {.series = userdata, .process_known = true};
 
 	metrics.process_start_wall_ns = start_wall_ns;
 	add_stops(userdata);
 	add_late(userdata);
 	add_pods(userdata);
-	ret->status = metrics_write(&ret->body, formats[request->format], &metrics) < 0 ? 500 : 200;
+	ret->status = metrics_write(&ret->body, request->format, &metrics) < 0 ? 500 : 200;
 	ret->type = negotiate_content_type(request->format);
 }
 

@@ -22,7 +22,6 @@
 
 #define HOST	 "kubelet.example"
 #define LIMIT_US 60000000
-#define URL_ARGS 6
 
 /* It is long, so that whether it is waited for does not depend on how fast this machine is. */
 #define STATUS_WAIT   "--shutdown.status-wait=30s"
@@ -46,7 +45,7 @@ struct stage {
 	struct box box;
 	bool begun;
 	char url[64], ca[64];
-	const char *args[8]; /* the first URL_ARGS are about the kubelet */
+	const char *args[8]; /* the first 6 are about the kubelet */
 };
 
 static int open_stage(void **state)

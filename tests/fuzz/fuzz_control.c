@@ -42,7 +42,7 @@ static void check_head(const char *line, size_t size)
 		assert(lines <= INT64_MAX);
 }
 
-static void check_row(const struct pods_record *record)
+static void check_row(const struct podview *record)
 {
 	_cleanup_(buf_free) struct buf row = {};
 	_cleanup_(grid_done) struct grid grid = {};
@@ -57,7 +57,7 @@ static void check_pod(const char *line, size_t size)
 {
 	_cleanup_(arena_free) struct arena arena = {};
 	_cleanup_(buf_free) struct buf written = {};
-	struct pods_record record, again;
+	struct podview record, again;
 	int r = pods_json_read(line, size, &arena, &record);
 
 	assert(r == 0 || r == -EBADMSG || r == -ENOMEM);
@@ -67,10 +67,10 @@ static void check_pod(const char *line, size_t size)
 	assert(pods_json(&written, &record) == 0);
 	assert(memchr(written.data, '\n', written.len) == written.data + written.len - 1);
 	assert(pods_json_read(written.data, written.len - 1, &arena, &again) == 0);
-	assert(strcmp(record.view.uid, again.view.uid) == 0);
-	assert(record.view.stage == again.view.stage || record.gone);
+	assert(strcmp(record.uid, again.uid) == 0);
+	assert(record.stage == again.stage || record.gone);
 	assert(record.desired_known == again.desired_known);
-	assert(pods_record_order(&record, &again) == 0 || record.gone);
+	assert(podview_order(&record, &again) == 0 || record.gone);
 }
 
 static void check_follow(const char *line, size_t size)

@@ -13,7 +13,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(cleanup_free) char *text = malloc(size + 1);
-	enum negotiate_format format;
+	enum expo_format format;
 	struct listen listen;
 
 	assert(text);
@@ -21,10 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 
 	format = negotiate_format(text);
-	assert(format < NEGOTIATE_FORMAT_COUNT);
-	assert(format != NEGOTIATE_OPENMETRICS || strcasestr(text, "openmetrics-text") ||
+	assert(format < EXPO_FORMAT_COUNT);
+	assert(format != EXPO_OPENMETRICS || strcasestr(text, "openmetrics-text") ||
 	       strchr(text, '*'));
-	assert(format != NEGOTIATE_PROTOBUF || strcasestr(text, "vnd.google.protobuf"));
+	assert(format != EXPO_PROTOBUF || strcasestr(text, "vnd.google.protobuf"));
 	assert(!negotiate_gzip(text) || strcasestr(text, "gzip") || strchr(text, '*'));
 	if (listen_parse(text, &listen) == 0)
 		assert(listen.n_addr == 1 || listen.n_addr == 2);

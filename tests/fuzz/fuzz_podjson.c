@@ -14,9 +14,8 @@ struct received {
 	char uid[POD_UID_MAX];
 };
 
-static void check_pod(void *userdata, const struct podjson_pod *pod)
+static void check_pod(void *userdata, const struct meta_pod *m, const struct podobj_pod *pod)
 {
-	const struct meta_pod *m = &pod->meta;
 	struct received *received = userdata;
 	size_t len = strlen(m->uid);
 
@@ -33,7 +32,7 @@ static void check_pod(void *userdata, const struct podjson_pod *pod)
 	assert(!m->sidecars || (m->known & META_POD_SIDECARS));
 	assert(!m->is_static || (m->known & META_POD_STATIC));
 	assert(!m->ready || (m->known & META_POD_READY));
-	assert(m->qos <= META_QOS_BEST_EFFORT && m->phase <= META_PHASE_UNKNOWN);
+	assert(m->qos <= CGPATH_QOS_BESTEFFORT && m->phase <= META_PHASE_UNKNOWN);
 	assert(m->restart_policy <= META_RESTART_NEVER);
 	assert(!m->end || (m->phase == META_PHASE_FAILED && m->end <= META_END_DEADLINE));
 	received->pods++;
@@ -96,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(++calls <= size + 2);
 	} while (r == 1);
 	assert(r == 0 || r == -EBADMSG || r == -ENOMEM);
-	podjson_get_list(walk, &counts);
+	counts = *podjson_list(walk);
 	assert(counts.pods == received.pods);
 	podjson_free(walk);
 	return 0;

@@ -18,9 +18,8 @@
 #include <unistd.h>
 
 /* Two looks, at a second and at 1.8. */
-#define GRACE	  "2s"
-#define LOOKS	  2
-#define LOCK_FILE "waits.lock"
+#define GRACE "2s"
+#define LOOKS 2
 
 struct row {
 	const char *manner, *argument;

@@ -183,21 +183,14 @@ static int run_restarting_all(json_t *input, json_t **ret_got)
 
 int vectors_run_conditions(json_t *vector, json_t **ret_got)
 {
-	static const struct {
-		const char *kind;
-		int (*run)(json_t *input, json_t **ret_got);
-	} kinds[] = {
+	static const struct vectors_kind kinds[] = {
 		{"condition_ContainersReady", run_containers_ready},
 		{"condition_Ready", run_ready},
 		{"condition_Initialized", run_initialized},
 		{"condition_PodReadyToStartContainers", run_ready_to_start},
 		{"condition_AllContainersRestarting", run_restarting_all},
+		{},
 	};
-	const char *kind = json_string_value(json_object_get(vector, "kind"));
 
-	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].kind, kind) == 0)
-			return kinds[i].run(json_object_get(vector, "input"), ret_got);
-	}
-	return -ENOTSUP;
+	return vectors_run_kind(kinds, vector, ret_got);
 }

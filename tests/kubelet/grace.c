@@ -2,7 +2,6 @@
 /* Drives core/pods/kill_grace, and the grace periods of core/pods/life and core/stop/grace, from
  * grace.json. */
 #include <errno.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -72,7 +71,7 @@ static int run_container_base(json_t *input, json_t **ret_got)
 {
 	struct podtab_container container = {};
 	struct podtab_pod pod = {.known = META_POD_DELETING};
-	struct pod_seconds deletion, spec;
+	struct seconds deletion, spec;
 	json_t *liveness, *startup;
 	struct grace grace;
 
@@ -99,7 +98,7 @@ static int run_container_base(json_t *input, json_t **ret_got)
 static int run_container_kill(json_t *input, json_t **ret_got)
 {
 	json_t *override_json, *prestop, *wait;
-	struct pod_seconds override;
+	struct seconds override;
 	struct killgrace_kill kill = {};
 	struct killgrace_steps steps;
 	json_int_t base;
@@ -190,21 +189,14 @@ static int run_sidecar_order(json_t *input, json_t **ret_got)
 
 int vectors_run_grace(json_t *vector, json_t **ret_got)
 {
-	static const struct {
-		const char *kind;
-		int (*run)(json_t *input, json_t **ret_got);
-	} kinds[] = {
+	static const struct vectors_kind kinds[] = {
 		{"effective", run_effective},
 		{"effective_sequence", run_effective_sequence},
 		{"container_base", run_container_base},
 		{"container_kill", run_container_kill},
 		{"sidecar_order", run_sidecar_order},
+		{},
 	};
-	const char *kind = json_string_value(json_object_get(vector, "kind"));
 
-	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].kind, kind) == 0)
-			return kinds[i].run(json_object_get(vector, "input"), ret_got);
-	}
-	return -ENOTSUP;
+	return vectors_run_kind(kinds, vector, ret_got);
 }

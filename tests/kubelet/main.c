@@ -50,6 +50,16 @@ static const struct module *module_of(const char *file_name)
 	return NULL;
 }
 
+int vectors_run_kind(const struct vectors_kind *kinds, json_t *vector, json_t **ret_got)
+{
+	const char *kind = json_string_value(json_object_get(vector, "kind"));
+
+	for (; kind && kinds->kind; kinds++)
+		if (strcmp(kinds->kind, kind) == 0)
+			return kinds->run(json_object_get(vector, "input"), ret_got);
+	return -ENOTSUP;
+}
+
 /* One line is one failure, whatever bytes a file or a case has in its name. */
 static void print_escaped(const char *text)
 {

@@ -2,7 +2,6 @@
 /* Drives core/kubelet/status from pod_status.json: what is sent to the API, how a pod's last status
  * becomes final. */
 #include <errno.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "core/kubelet/status.h"
@@ -78,18 +77,11 @@ static int run_terminate(json_t *input, json_t **ret_got)
 
 int vectors_run_pod_status(json_t *vector, json_t **ret_got)
 {
-	static const struct {
-		const char *kind;
-		int (*run)(json_t *input, json_t **ret_got);
-	} kinds[] = {
+	static const struct vectors_kind kinds[] = {
 		{"merge", run_merge},
 		{"terminate", run_terminate},
+		{},
 	};
-	const char *kind = json_string_value(json_object_get(vector, "kind"));
 
-	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].kind, kind) == 0)
-			return kinds[i].run(json_object_get(vector, "input"), ret_got);
-	}
-	return -ENOTSUP;
+	return vectors_run_kind(kinds, vector, ret_got);
 }

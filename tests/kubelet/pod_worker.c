@@ -305,7 +305,7 @@ static int run_step(struct world *w, const json_t *step, json_t *checks)
 	return check(w, json_object_get(step, "uids"), snapshot);
 }
 
-static int run_sequence(const json_t *input, json_t **ret_got)
+static int run_sequence(json_t *input, json_t **ret_got)
 {
 	json_auto_t *caches = json_object(), *checks = json_object();
 	const json_t *steps = json_object_get(input, "steps");
@@ -370,13 +370,13 @@ static int run_allow_start(json_t *input, json_t **ret_got)
 
 int vectors_run_pod_worker(json_t *vector, json_t **ret_got)
 {
-	json_t *input = json_object_get(vector, "input");
+	static const struct vectors_kind kinds[] = {
+		{"sequence", run_sequence},
+		{"allow_start", run_allow_start},
+		{},
+	};
 
-	if (strcmp(text_in(vector, "kind"), "sequence") == 0)
-		return run_sequence(input, ret_got);
-	if (strcmp(text_in(vector, "kind"), "allow_start") == 0)
-		return run_allow_start(input, ret_got);
-	return -ENOTSUP;
+	return vectors_run_kind(kinds, vector, ret_got);
 }
 
 /* Times count only where the input says how the clock goes. */

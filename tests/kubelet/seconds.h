@@ -13,9 +13,9 @@
 #define VECTORS_MAX_S	 9e9 /* of nanoseconds in an int64_t */
 
 /* A whole number, or null or nothing at all for one that is not set. 0 or -EINVAL. */
-static inline int vectors_read_seconds(const json_t *json, struct pod_seconds *ret)
+static inline int vectors_read_seconds(const json_t *json, struct seconds *ret)
 {
-	*ret = (struct pod_seconds){
+	*ret = (struct seconds){
 		.set = json_is_integer(json),
 		.s = json_integer_value(json),
 	};

@@ -161,7 +161,6 @@ struct pods {
 
 static int read_pod(json_t *json, struct shutplan_player *player)
 {
-	struct shutplan_pod *ret = &player->pod;
 	json_t *priority = NULL, *grace = NULL, *kill = NULL, *unmount = NULL;
 	int is_static = 0, mirror = 0;
 	const char *name;
@@ -169,14 +168,12 @@ static int read_pod(json_t *json, struct shutplan_player *player)
 	if (json_unpack(json, "{s:s, s?o, s?b, s?b, s?o, s?o, s?o!}", "name", &name, "priority",
 			&priority, "static", &is_static, "mirror", &mirror, "grace", &grace,
 			"kill_returns_after_s", &kill, "unmount_done_after_s", &unmount) < 0 ||
-	    vectors_read_seconds(grace, &ret->grace) < 0 ||
+	    vectors_read_seconds(grace, &player->grace) < 0 ||
 	    vectors_read_ns(kill, &player->kill_ns) < 0 ||
 	    vectors_read_ns(unmount, &player->unmount_ns) < 0)
 		return -EINVAL;
-	ret->is_static = is_static;
-	ret->mirror = mirror;
-	ret->has_priority = json_is_integer(priority);
-	ret->priority = (int32_t)json_integer_value(priority);
+	player->is_static = is_static || mirror;
+	player->priority = (int32_t)json_integer_value(priority);
 	return 0;
 }
 
@@ -207,7 +204,7 @@ static json_t *write_group(const struct shutplan *plan, size_t group, const stru
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < pods->n; i++)
-		if (shutplan_group_of(plan, &pods->pods[i].pod) == group)
+		if (shutplay_group_of(plan, &pods->pods[i]) == group)
 			json_array_append(list,
 					  json_object_get(json_array_get(pods->list, i), "name"));
 	json_object_set_new(json, "pods", list);
@@ -233,22 +230,22 @@ static int run_group_by_priority(json_t *input, json_t **ret_got)
 
 static int run_grace_override(json_t *input, json_t **ret_got)
 {
-	const struct pod_seconds none = {};
+	const struct seconds none = {};
 	struct shutplan_group group = {};
 	const struct shutplan plan = {.rules = SHUTPLAN_RANGES, .groups = &group, .n = 1};
-	struct shutplan_pod pod = {};
+	struct seconds own = {};
 	json_int_t group_s;
 	json_t *grace;
 
 	if (json_unpack(input, "{s:I, s:o!}", "group_seconds", &group_s,
 			"pod_terminationGracePeriodSeconds", &grace) < 0 ||
-	    vectors_read_seconds(grace, &pod.grace) < 0)
+	    vectors_read_seconds(grace, &own) < 0)
 		return -EINVAL;
 	group.seconds = group_s;
-	*ret_got = json_pack("{s:I, s:I}", "override",
-			     (json_int_t)shutplan_override_s(group_s, pod.grace),
-			     "container_stop_minimum",
-			     (json_int_t)shutplan_stop_s(&plan, &pod, none).s);
+	*ret_got =
+		json_pack("{s:I, s:I}", "override", (json_int_t)shutplan_override_s(group_s, own),
+			  "container_stop_minimum",
+			  (json_int_t)shutplan_stop_s(&plan, 0, own, none).s);
 	return *ret_got ? 0 : -ENOMEM;
 }
 
@@ -258,9 +255,9 @@ static json_t *write_run(const struct shutplan *plan, size_t group, const struct
 	json_t *json = write_group(plan, group, pods), *overrides = json_object();
 
 	for (size_t i = 0; i < pods->n; i++) {
-		const struct shutplan_pod *pod = &pods->pods[i].pod;
+		const struct shutplan_player *pod = &pods->pods[i];
 
-		if (shutplan_group_of(plan, pod) != group)
+		if (shutplay_group_of(plan, pod) != group)
 			continue;
 		json_object_set_new(
 			overrides,
@@ -366,10 +363,7 @@ static int run_state_file(json_t *input, json_t **ret_got)
 
 int vectors_run_shutdown(json_t *vector, json_t **ret_got)
 {
-	static const struct {
-		const char *kind;
-		int (*run)(json_t *input, json_t **ret_got);
-	} kinds[] = {
+	static const struct vectors_kind kinds[] = {
 		{"migrate_config", run_migrate_config},
 		{"select_ranges", run_select_ranges},
 		{"enabled", run_enabled},
@@ -378,12 +372,8 @@ int vectors_run_shutdown(json_t *vector, json_t **ret_got)
 		{"grace_override", run_grace_override},
 		{"sequence", run_sequence},
 		{"state_file", run_state_file},
+		{},
 	};
-	const char *kind = json_string_value(json_object_get(vector, "kind"));
 
-	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].kind, kind) == 0)
-			return kinds[i].run(json_object_get(vector, "input"), ret_got);
-	}
-	return -ENOTSUP;
+	return vectors_run_kind(kinds, vector, ret_got);
 }

@@ -10,6 +10,14 @@
  * -EINVAL for an input that is not of the kind's form; -ENOMEM. */
 typedef int (*vectors_run_fn)(json_t *vector, json_t **ret_got);
 
+/* How a module whose cases have a "kind" answers those of one; NULL ends a table. */
+struct vectors_kind {
+	const char *kind;
+	int (*run)(json_t *input, json_t **ret_got);
+};
+
+int vectors_run_kind(const struct vectors_kind *kinds, json_t *vector, json_t **ret_got);
+
 int vectors_run_cgroup_paths(json_t *vector, json_t **ret_got);
 int vectors_run_conditions(json_t *vector, json_t **ret_got);
 int vectors_run_container_status(json_t *vector, json_t **ret_got);

@@ -24,6 +24,14 @@ typedef void (*line_gap_fn)(void *userdata, struct buf *out, const struct line_g
 
 void line_gap_add(struct line_gap *gap, uint64_t now_ns);
 
+/* What became of lines so far. */
+struct line_stats {
+	uint64_t written; /* wholly out */
+	uint64_t dropped;
+	uint64_t waiting;
+	int error; /* -errno since when nothing gets out; 0: all is well, or the reader is slow */
+};
+
 /* All zero but max is an empty queue. */
 struct line_queue {
 	size_t max; /* bytes that may wait */

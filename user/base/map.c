@@ -154,3 +154,57 @@ void *map_next(const struct map *map, size_t *pos)
 	}
 	return NULL;
 }
+
+/* --- by name ------------------------------------------------------------------------------------ */
+
+static uint64_t nth_key(uint64_t hash, unsigned int n)
+{
+	return n ? map_key_join(hash, n) : hash;
+}
+
+void *namemap_find(const struct namemap *map, uint64_t hash,
+		   bool (*is_called)(const void *object, const void *name), const void *name)
+{
+	for (unsigned int n = 0; n <= map->most; n++) {
+		void *object = map_get(&map->by_key, nth_key(hash, n));
+
+		if (object && is_called(object, name))
+			return object;
+	}
+	return NULL;
+}
+
+int namemap_add(struct namemap *map, uint64_t hash, void *object)
+{
+	uint64_t *key = object;
+	unsigned int n = 0;
+	int r;
+
+	while (map_get(&map->by_key, nth_key(hash, n)))
+		if (++n == NAMEMAP_KEYS)
+			return -EEXIST;
+	*key = nth_key(hash, n);
+	r = map_put(&map->by_key, *key, object);
+	if (r == 0 && n > map->most)
+		map->most = n;
+	return r;
+}
+
+/* A map must not change while it is walked: those that stay move to a new one. */
+void namemap_sweep(struct namemap *map, bool (*is_known)(const void *object))
+{
+	struct map kept = {};
+	void *object;
+	size_t pos = 0;
+
+	while ((object = map_next(&map->by_key, &pos)))
+		if (is_known(object) && map_put(&kept, *(const uint64_t *)object, object) < 0) {
+			map_done(&kept);
+			return;
+		}
+	for (pos = 0; (object = map_next(&map->by_key, &pos));)
+		if (!is_known(object))
+			free(object);
+	map_done(&map->by_key);
+	map->by_key = kept;
+}

@@ -3,6 +3,7 @@
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,5 +39,27 @@ void *map_remove(struct map *map, uint64_t key);
 /* Walks all values in no particular order; start with *pos = 0. NULL ends. The map must not
  * change meanwhile. */
 void *map_next(const struct map *map, size_t *pos);
+
+/*
+ * Objects by their names, of which several may have one hash: somebody may have looked for them.
+ * Each was allocated and begins with its key, a uint64_t, which follows from the hash. All zero is
+ * empty.
+ */
+struct namemap {
+	struct map by_key;
+	unsigned int most; /* keys beside that of its hash that an object has ever needed */
+};
+
+/* The object that is called so; NULL: it is not there. */
+void *namemap_find(const struct namemap *map, uint64_t hash,
+		   bool (*is_called)(const void *object, const void *name), const void *name);
+
+/* Adds one that is not there. 0, -ENOMEM, or -EEXIST where others have all of its NAMEMAP_KEYS
+ * keys. */
+#define NAMEMAP_KEYS 8
+int namemap_add(struct namemap *map, uint64_t hash, void *object);
+
+/* Frees all of which nothing is known, as far as there is memory for it. */
+void namemap_sweep(struct namemap *map, bool (*is_known)(const void *object));
 
 #endif

@@ -99,9 +99,9 @@ static int teardown(void **state)
 	return rmdir(s->dir);
 }
 
-static struct checkpoint_stats stats_of(const struct stage *s)
+static struct metrics_checkpoint stats_of(const struct stage *s)
 {
-	struct checkpoint_stats stats;
+	struct metrics_checkpoint stats;
 
 	checkpoint_get_stats(s->checkpoint, &stats);
 	return stats;
@@ -162,7 +162,7 @@ static void check_next(struct stage *s, const char *want)
 static void nothing_new_is_not_written(void **state)
 {
 	struct stage *s = *state;
-	struct checkpoint_stats before;
+	struct metrics_checkpoint before;
 
 	begin(s);
 	change(s);
@@ -355,7 +355,7 @@ static int fill(struct stage *s, char ballast[128])
 static void a_full_disk_costs_the_file_until_there_is_room(void **state)
 {
 	struct stage *s = *state;
-	struct checkpoint_stats stats;
+	struct metrics_checkpoint stats;
 	char ballast[128];
 
 	if (fill(s, ballast) < 0)

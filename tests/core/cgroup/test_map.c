@@ -194,7 +194,7 @@ static void test_removed(void **state)
 	cgmap_remove(&map, 6);
 	assert_int_equal(map.n_pods, 0);
 	assert_int_equal(map.nodes.count, 0);
-	assert_int_equal(map.containers.by_name.count, 0);
+	assert_int_equal(map.containers.by_key.count, 0);
 	cgmap_done(&map);
 }
 

@@ -44,7 +44,7 @@ static void test_ids(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(whole); i++) {
-		struct cgpart_leaf leaf = cgpart_leaf(part(whole[i].text), no_parent);
+		struct cgpart_claim leaf = cgpart_leaf(part(whole[i].text), no_parent);
 
 		if (leaf.kind != CGPATH_CONTAINER || leaf.runtime != whole[i].runtime ||
 		    !cgpart_is(leaf.id, ID))
@@ -94,7 +94,7 @@ static void test_near_ids(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(near); i++) {
-		struct cgpart_leaf leaf = cgpart_leaf(part(near[i]), no_parent);
+		struct cgpart_claim leaf = cgpart_leaf(part(near[i]), no_parent);
 
 		if (leaf.kind != CGPATH_NONE || leaf.runtime != CGPATH_RT_NONE || leaf.id.len)
 			fail_msg("%s: kind %d", near[i], leaf.kind);
@@ -123,7 +123,7 @@ static void test_pods(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(whole); i++) {
-		struct cgpart_pod pod;
+		struct cgpart_claim pod;
 
 		if (!cgpart_is_pod(part(whole[i].text), &pod))
 			fail_msg("%s is no pod", whole[i].text);
@@ -162,7 +162,7 @@ static void test_near_pods(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(near); i++) {
-		struct cgpart_pod pod;
+		struct cgpart_claim pod;
 
 		if (cgpart_is_pod(part(near[i]), &pod))
 			fail_msg("%s is taken for a pod", near[i]);
@@ -185,7 +185,7 @@ static void test_colon_form(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(whole); i++) {
-		struct cgpart_pod pod;
+		struct cgpart_claim pod;
 
 		if (!cgpart_is_pod(part(whole[i].text), &pod))
 			fail_msg("%s is no pod", whole[i].text);
@@ -217,7 +217,7 @@ static void test_near_colon_form(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(near); i++) {
-		struct cgpart_pod pod;
+		struct cgpart_claim pod;
 
 		if (cgpart_is_pod(part(near[i]), &pod))
 			fail_msg("%s is taken for a pod", near[i]);
@@ -263,7 +263,7 @@ static void test_upper(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		struct cgpart_upper upper = {.kind = CGPATH_NONE};
+		struct cgpart_claim upper = {.kind = CGPATH_NONE};
 
 		assert_int_equal(cgpart_is_upper(part(want[i].text), &upper),
 				 want[i].kind != CGPATH_NONE);
@@ -301,7 +301,7 @@ static void test_kinds(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {
-		struct cgpart_leaf leaf = cgpart_leaf(part(want[i].text), part(want[i].parent));
+		struct cgpart_claim leaf = cgpart_leaf(part(want[i].text), part(want[i].parent));
 		bool has_id = leaf.kind == CGPATH_CONTAINER || leaf.kind == CGPATH_SANDBOX;
 
 		if (leaf.kind != want[i].kind || leaf.runtime != want[i].runtime ||

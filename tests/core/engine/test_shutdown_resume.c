@@ -80,7 +80,7 @@ static void restart(struct world *w, struct obs_list *kept, uint64_t announced_n
 
 static void test_ended(void **state)
 {
-	struct engine_ending ending;
+	struct kubelet_ending ending;
 	struct obs_list kept = {};
 	struct world w;
 
@@ -107,7 +107,7 @@ static void test_ended(void **state)
 /* It was stopped, and ended while no engine ran: how is not known, and not guessed. */
 static void test_ended_between(void **state)
 {
-	struct engine_ending ending;
+	struct kubelet_ending ending;
 	struct obs_list kept = {};
 	struct world w;
 

@@ -26,15 +26,10 @@ static struct podend_exit exit_of(const char *id, int32_t code)
 static int make_of(const struct podmake *m, const char *uid, const struct podend_exit *exits,
 		   size_t n, struct arena *arena, struct podobj_pod_status *ret)
 {
-	const struct podend_in in = {
-		.pod = &m->pod,
-		.uid = uid,
-		.exits = exits,
-		.n_exits = n,
-		.now_wall_ns = 1000 * S,
-	};
+	struct kubelet_ending ending = {.n_exits = n, .now_wall_ns = 1000 * S};
 
-	return podend_make(&in, arena, ret);
+	memcpy(ending.exits, exits, n * sizeof(*exits));
+	return podend_make(&ending, &m->pod, uid, arena, ret);
 }
 
 static int make(const struct podmake *m, const struct podend_exit *exits, size_t n,

@@ -24,7 +24,7 @@ static void start(struct podmake *m, const char *owner_kind, const char *phase)
 {
 	podmake_start(m, META_RESTART_ALWAYS);
 	m->pod.node = "node";
-	m->pod.owner_kind = owner_kind;
+	m->pod.owner.kind = owner_kind;
 	m->pod.status.phase = phase;
 	podmake_container(m, "a");
 }
@@ -124,8 +124,8 @@ static void test_deadline(void **state)
 
 	start(&m, "", "Running");
 	podmake_status(&m, "a", PODOBJ_RUNNING);
-	m.pod.has_deadline = true;
-	m.pod.deadline_s = 2;
+	m.pod.deadline.set = true;
+	m.pod.deadline.s = 2;
 	m.pod.start_wall_ns = 10000000000;
 	assert_int_equal(explain_pod(&in, &arena, &e), 0);
 	assert_int_equal(e.from, EXPLAIN_DEADLINE);
@@ -174,13 +174,13 @@ static void test_next(void **state)
 
 	for (size_t i = 0; i < LEN(want); i++) {
 		podobj_init(&pod);
-		pod.owner_kind = want[i].kind;
+		pod.owner.kind = want[i].kind;
 		pod.deleting = want[i].deleting;
 		if (podnext_of(&pod, want[i].phase, NULL, NULL) != want[i].next)
 			fail_msg("%s, %s", want[i].kind, want[i].phase);
 	}
 	podobj_init(&pod);
-	pod.owner_kind = "Job";
+	pod.owner.kind = "Job";
 	pod.deleting = true;
 	assert_int_equal(podnext_of(&pod, "Running", &waits, NULL), PODNEXT_WAITS_ENDED);
 }
@@ -287,10 +287,10 @@ static void test_other_job(void **state)
 		job.rules = rules;
 		job.n_rules = 3;
 		start(&m, rows[i].kind, "Failed");
-		m.pod.owner_api = rows[i].api;
+		m.pod.owner.api = rows[i].api;
 		m.pod.namespace_ = rows[i].namespace_;
-		m.pod.owner = rows[i].name;
-		m.pod.owner_uid = rows[i].uid;
+		m.pod.owner.name = rows[i].name;
+		m.pod.owner.uid = rows[i].uid;
 		podmake_status(&m, "a", PODOBJ_NONE)->state = podmake_end(42, "");
 		e = ask(&m, 36, &job, &arena);
 		assert_int_equal(e.match.any, rows[i].is_of);
@@ -330,8 +330,8 @@ static void start_deleted(struct podmake *m)
 	start_scheduled(m);
 	m->pod.deleting = true;
 	m->pod.deleted_wall_ns = DELETED_NS;
-	m->pod.has_deletion_grace = true;
-	m->pod.deletion_grace_s = 30;
+	m->pod.deletion_grace.set = true;
+	m->pod.deletion_grace.s = 30;
 }
 
 static void test_finalizers(void **state)
@@ -349,7 +349,7 @@ static void test_finalizers(void **state)
 	assert_string_equal(notes_of(&m, DELETED_NS),
 			    "finalizer(x/y) finalizer(batch.kubernetes.io/job-tracking)");
 	/* The kubelet has confirmed the deletion. */
-	m.pod.deletion_grace_s = 0;
+	m.pod.deletion_grace.s = 0;
 	assert_string_equal(notes_of(&m, LONG_AFTER),
 			    "finalizer(x/y) finalizer(batch.kubernetes.io/job-tracking)");
 }
@@ -397,7 +397,7 @@ static void test_beside(void **state)
 		struct podmake m = {};
 
 		start_scheduled(&m);
-		m.pod.owner_kind = "Job";
+		m.pod.owner.kind = "Job";
 		m.pod.restart_policy = want[i].policy;
 		m.pod.deleting = want[i].deleting;
 		m.statuses[0].state = podmake_end(want[i].code, "");

@@ -37,14 +37,13 @@ static void tolerate(struct podmake *m, int64_t seconds)
 {
 	struct podobj_toleration *t = podmake_toleration(m, NODEFAIL_UNREACHABLE, "NoExecute");
 
-	t->has_seconds = true;
-	t->seconds = seconds;
+	t->seconds = (struct seconds){true, seconds};
 }
 
 static void start(struct podmake *m, const char *owner_kind)
 {
 	podmake_start(m, META_RESTART_ALWAYS);
-	m->pod.owner_kind = owner_kind;
+	m->pod.owner.kind = owner_kind;
 	m->pod.status.phase = "Running";
 }
 
@@ -91,7 +90,7 @@ static void test_makers(void **state)
 		struct podmake m = {};
 
 		start(&m, rows[i].kind);
-		m.pod.owner_api = rows[i].api;
+		m.pod.owner.api = rows[i].api;
 		print_message("# %s %s\n", rows[i].api, rows[i].kind);
 		assert_int_equal(nodefail_maker_of(&m.pod), rows[i].maker);
 	}
@@ -214,16 +213,16 @@ static void test_tolerations(void **state)
 		enum toleration_kind kind;
 		int64_t seconds;
 	} want[] = {
-		{{"", "Exists", "", "", false, 0}, TOLERATION_FOREVER, 0},
-		{{"", "", "", "", false, 0}, TOLERATION_NONE, 0},
-		{{"k", "Exists", "", "NoExecute", true, 9}, TOLERATION_SECONDS, 9},
-		{{"k", "Exists", "", "NoExecute", true, -9}, TOLERATION_SECONDS, 0},
-		{{"k", "Exists", "", "NoSchedule", false, 0}, TOLERATION_NONE, 0},
-		{{"k", "Equal", "v", "", false, 0}, TOLERATION_FOREVER, 0},
-		{{"k", "", "v", "", false, 0}, TOLERATION_FOREVER, 0},
-		{{"k", "Equal", "w", "", false, 0}, TOLERATION_NONE, 0},
-		{{"l", "Exists", "", "", false, 0}, TOLERATION_NONE, 0},
-		{{"k", "Gt", "v", "", false, 0}, TOLERATION_NONE, 0},
+		{{"", "Exists", "", "", {false, 0}}, TOLERATION_FOREVER, 0},
+		{{"", "", "", "", {false, 0}}, TOLERATION_NONE, 0},
+		{{"k", "Exists", "", "NoExecute", {true, 9}}, TOLERATION_SECONDS, 9},
+		{{"k", "Exists", "", "NoExecute", {true, -9}}, TOLERATION_SECONDS, 0},
+		{{"k", "Exists", "", "NoSchedule", {false, 0}}, TOLERATION_NONE, 0},
+		{{"k", "Equal", "v", "", {false, 0}}, TOLERATION_FOREVER, 0},
+		{{"k", "", "v", "", {false, 0}}, TOLERATION_FOREVER, 0},
+		{{"k", "Equal", "w", "", {false, 0}}, TOLERATION_NONE, 0},
+		{{"l", "Exists", "", "", {false, 0}}, TOLERATION_NONE, 0},
+		{{"k", "Gt", "v", "", {false, 0}}, TOLERATION_NONE, 0},
 	};
 
 	for (size_t i = 0; i < LEN(want); i++) {

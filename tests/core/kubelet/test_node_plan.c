@@ -42,7 +42,7 @@ static void make(struct podmake *m, const struct row *row)
 {
 	podmake_start(m, META_RESTART_ALWAYS);
 	m->pod.name = row->name;
-	m->pod.owner_kind = row->kind;
+	m->pod.owner.kind = row->kind;
 	m->pod.volumes = row->volumes;
 	m->pod.is_static = row->is_static;
 	m->pod.status.phase = row->phase;

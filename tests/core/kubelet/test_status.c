@@ -122,9 +122,9 @@ static void test_deadline(void **state)
 		struct podobj_pod pod;
 
 		podobj_init(&pod);
-		pod.has_deadline = want[i].has;
+		pod.deadline.set = want[i].has;
 		pod.start_wall_ns = want[i].start_ns;
-		pod.deadline_s = want[i].deadline_s;
+		pod.deadline.s = want[i].deadline_s;
 		if (podstatus_deadline_passed(&pod, want[i].now_ns) != want[i].passed)
 			fail_msg("case %zu", i);
 	}

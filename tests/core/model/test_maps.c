@@ -15,7 +15,7 @@
 
 static void test_parts(void **state)
 {
-	struct podmap map = {};
+	struct namemap map = {};
 	struct pod *pod, *again;
 
 	assert_int_equal(podmap_reach(&map, "a", &pod), 0);
@@ -39,7 +39,7 @@ static void test_parts(void **state)
 static void test_uids(void **state)
 {
 	char longest[POD_UID_MAX], too_long[POD_UID_MAX + 1];
-	struct podmap map = {};
+	struct namemap map = {};
 	struct pod *pod = PART;
 
 	memset(longest, 'a', sizeof(longest));
@@ -80,14 +80,14 @@ static bool forge(unsigned int n, char ret[static 17])
 
 static void test_forged(void **state)
 {
-	char uids[PODMAP_KEYS + 1][17];
-	struct pod *pods[PODMAP_KEYS + 1];
-	struct podmap map = {};
+	char uids[NAMEMAP_KEYS + 1][17];
+	struct pod *pods[NAMEMAP_KEYS + 1];
+	struct namemap map = {};
 	size_t k = 0;
 
 	for (unsigned int n = 0; k < LEN(uids); n++)
 		k += forge(n, uids[k]);
-	for (k = 0; k < PODMAP_KEYS; k++) {
+	for (k = 0; k < NAMEMAP_KEYS; k++) {
 		assert_int_equal(map_key(uids[k]), map_key(uids[0]));
 		assert_int_equal(podmap_reach(&map, uids[k], pods + k), 0);
 		pods[k]->life = PART;
@@ -96,10 +96,10 @@ static void test_forged(void **state)
 	/* One that goes hides none of the others. */
 	pods[1]->life = NULL;
 	podmap_leave(&map, pods[1]);
-	for (k = 0; k < PODMAP_KEYS; k++)
+	for (k = 0; k < NAMEMAP_KEYS; k++)
 		assert_ptr_equal(podmap_find(&map, uids[k]), k == 1 ? NULL : pods[k]);
-	assert_int_equal(podmap_reach(&map, uids[PODMAP_KEYS], pods + 1), 0);
-	for (k = 0; k < PODMAP_KEYS; k++)
+	assert_int_equal(podmap_reach(&map, uids[NAMEMAP_KEYS], pods + 1), 0);
+	for (k = 0; k < NAMEMAP_KEYS; k++)
 		pods[k]->life = NULL;
 	podmap_done(&map);
 }
@@ -108,7 +108,7 @@ static void test_forged(void **state)
 
 static void test_sweep(void **state)
 {
-	struct podmap map = {};
+	struct namemap map = {};
 	struct pod *pod;
 	char uid[16];
 	size_t pos = 0, n = 0;
@@ -132,7 +132,7 @@ static void test_sweep(void **state)
 
 /* --- containers ------------------------------------------------------------------------------ */
 
-static struct container *reach(struct containermap *map, const char *id)
+static struct container *reach(struct namemap *map, const char *id)
 {
 	struct container *c = NULL;
 
@@ -144,7 +144,7 @@ static struct container *reach(struct containermap *map, const char *id)
 
 static void test_container_parts(void **state)
 {
-	struct containermap map = {};
+	struct namemap map = {};
 	struct container *c = reach(&map, "a");
 
 	for (int part = 0; part < 3; part++) {
@@ -152,12 +152,12 @@ static void test_container_parts(void **state)
 		c->node = part == 1 ? PART : NULL;
 		c->meta = part == 2 ? PART : NULL;
 		containermap_leave(&map, c);
-		assert_int_equal(map.by_name.count, 1);
+		assert_int_equal(map.by_key.count, 1);
 	}
 	c->meta = NULL;
 	containermap_leave(&map, c);
 	containermap_leave(&map, NULL);
-	assert_int_equal(map.by_name.count, 0);
+	assert_int_equal(map.by_key.count, 0);
 	containermap_done(&map);
 }
 
@@ -171,7 +171,7 @@ static void test_names(void **state)
 		{CONTAINER_BY_ID, 0, second, ""},
 	};
 	struct container *found[LEN(names)];
-	struct containermap map = {};
+	struct namemap map = {};
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		assert_null(containermap_find(&map, names + i));
@@ -188,10 +188,10 @@ static void test_names(void **state)
 
 static void test_container_forged(void **state)
 {
-	char ids[CONTAINERMAP_KEYS + 1][17];
-	struct container *c[CONTAINERMAP_KEYS], *beyond = PART;
-	struct container_name last = {CONTAINER_BY_ID, 0, ids[CONTAINERMAP_KEYS], ""};
-	struct containermap map = {};
+	char ids[NAMEMAP_KEYS + 1][17];
+	struct container *c[NAMEMAP_KEYS], *beyond = PART;
+	struct container_name last = {CONTAINER_BY_ID, 0, ids[NAMEMAP_KEYS], ""};
+	struct namemap map = {};
 	size_t k = 0;
 
 	for (unsigned int n = 0; k < LEN(ids); n++)
@@ -203,7 +203,7 @@ static void test_container_forged(void **state)
 	assert_int_equal(containermap_reach(&map, &last, &beyond), -EEXIST);
 	assert_ptr_equal(beyond, PART);
 	containermap_sweep(&map);
-	assert_int_equal(map.by_name.count, LEN(c) - 1);
+	assert_int_equal(map.by_key.count, LEN(c) - 1);
 	for (k = 0; k < LEN(c); k++) {
 		assert_true(k == 1 || reach(&map, ids[k]) == c[k]);
 		if (k != 1)

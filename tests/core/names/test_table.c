@@ -11,8 +11,8 @@
 #define UID  "94dc9966-21b5-4c6e-8f0a-1d2c3b4a5968"
 #define HOUR 3600000000000ULL
 
-static struct podmap pods;
-static struct containermap containers;
+static struct namemap pods;
+static struct namemap containers;
 
 #define TAB                                              \
 	{                                                \
@@ -258,7 +258,7 @@ static void test_age(void **state)
 	podtab_age(&tab, HOUR + PODTAB_KEEP_NS + 1);
 	assert_non_null(podtab_pod(&tab, UID));
 	assert_null(podtab_container(&tab, "c1"));
-	assert_int_equal(tab.aged, 1);
+	assert_int_equal(tab.n_containers, 0);
 	close_tab(&tab);
 }
 

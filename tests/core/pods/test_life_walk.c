@@ -32,12 +32,12 @@ static uint64_t roll(struct walk *w, uint64_t sides)
 	return (x ^ x >> 29) % sides;
 }
 
-static struct pod_seconds some_grace(struct walk *w)
+static struct seconds some_grace(struct walk *w)
 {
 	static const int64_t some[] = {0, 1, 2, 5, 30, 30, 60, -7, INT64_MAX, INT64_MIN};
 	uint64_t r = roll(w, 2 * LEN(some));
 
-	return r < LEN(some) ? (struct pod_seconds){true, some[r]} : (struct pod_seconds){};
+	return r < LEN(some) ? (struct seconds){true, some[r]} : (struct seconds){};
 }
 
 /* Whether a pod is static, and what it is called, never changes. */

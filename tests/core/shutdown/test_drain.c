@@ -30,9 +30,9 @@ static struct podobj_pod *add(struct stage *s, const char *name, int64_t priorit
 
 	podmake_start(m, META_RESTART_ALWAYS);
 	m->pod.name = name;
-	m->pod.has_priority = m->pod.has_grace = true;
+	m->pod.has_priority = m->pod.grace.set = true;
 	m->pod.priority = priority;
-	m->pod.grace_s = grace_s;
+	m->pod.grace.s = grace_s;
 	m->pod.status.phase = "Running";
 	return &m->pod;
 }
@@ -161,11 +161,11 @@ static void test_parts(void **state)
 	add(&s, "static", 0, 900)->is_static = true;
 	add(&s, "mirror", 0, 900)->mirror = true;
 	pod = add(&s, "daemon", 2000000000, 900);
-	pod->owner_kind = "DaemonSet";
-	pod->owner_api = "apps/v1";
+	pod->owner.kind = "DaemonSet";
+	pod->owner.api = "apps/v1";
 	pod = add(&s, "going", 0, 900);
-	pod->deleting = pod->has_deletion_grace = true;
-	pod->deletion_grace_s = 100;
+	pod->deleting = pod->deletion_grace.set = true;
+	pod->deletion_grace.s = 100;
 	add(&s, "web", 0, 30);
 	decide(&s, 120 * S);
 	expect_order(&s, "web going mirror static daemon over ");
@@ -186,7 +186,7 @@ static void test_unknown(void **state)
 	struct stage s = {};
 
 	add(&s, "long", 0, 60);
-	add(&s, "unasked", 0, 0)->has_grace = false;
+	add(&s, "unasked", 0, 0)->grace.set = false;
 	decide(&s, 120 * S);
 	expect_order(&s, "unasked long ");
 	assert_int_equal(s.drain.unknown, 1);

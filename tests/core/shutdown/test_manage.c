@@ -262,7 +262,7 @@ static const char *after_late(struct shutstage *s, unsigned int id)
 static void test_grace(void **state)
 {
 	static const struct {
-		struct pod_seconds grace;
+		struct seconds grace;
 		uint32_t groups;
 		double at;
 		const char *stop;

@@ -43,8 +43,8 @@ static void test_far(void **state)
 	static const struct shutplan_range far[] = {
 		{INT32_MAX, INT64_MAX}, {INT32_MIN, INT64_MAX}, {0, INT64_MIN}};
 	const struct shutplan_player pods[] = {
-		{.pod = {.has_priority = true, .priority = INT32_MIN}, .kill_ns = UINT64_MAX},
-		{.pod = {.has_priority = true, .priority = INT32_MAX}, .unmount_ns = UINT64_MAX},
+		{.priority = INT32_MIN, .kill_ns = UINT64_MAX},
+		{.priority = INT32_MAX, .unmount_ns = UINT64_MAX},
 	};
 	const struct shutplan_config config = {
 		.gate = true, .total_ns = INT64_MAX, .critical_ns = INT64_MIN};
@@ -91,14 +91,15 @@ static void old_plan(struct arena *arena, struct shutplan *ret)
 static void test_old_groups(void **state)
 {
 	static const struct {
-		struct shutplan_pod pod;
+		int32_t priority;
+		bool is_static;
 		size_t group;
 	} rows[] = {
-		{{.has_priority = false}, 0},
-		{{.has_priority = true, .priority = SHUTPLAN_CRITICAL - 1}, 0},
-		{{.has_priority = true, .priority = SHUTPLAN_CRITICAL}, 1},
-		{{.is_static = true}, 1},
-		{{.mirror = true, .has_priority = true, .priority = -1}, 1},
+		{0, false, 0},
+		{SHUTPLAN_CRITICAL - 1, false, 0},
+		{SHUTPLAN_CRITICAL, false, 1},
+		{0, true, 1},
+		{-1, true, 1},
 	};
 	_cleanup_(arena_free) struct arena arena = {};
 	struct shutplan plan;
@@ -108,7 +109,8 @@ static void test_old_groups(void **state)
 	assert_int_equal(plan.groups[1].seconds, 10);
 	assert_int_equal(shutplan_requested_ns(&plan), 30500 * MS);
 	for (size_t i = 0; i < LEN(rows); i++)
-		assert_int_equal(shutplan_group_of(&plan, &rows[i].pod), rows[i].group);
+		assert_int_equal(shutplan_group_of(&plan, rows[i].priority, rows[i].is_static),
+				 rows[i].group);
 }
 
 static void test_old_phases(void **state)
@@ -130,7 +132,7 @@ static void test_old_phases(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const struct shutplan_player pods[] = {
 			{.kill_ns = (uint64_t)rows[i].pod_ns, .unmount_ns = UINT64_MAX},
-			{.pod = {.is_static = true}, .kill_ns = (uint64_t)rows[i].critical_ns},
+			{.is_static = true, .kill_ns = (uint64_t)rows[i].critical_ns},
 		};
 		size_t n = rows[i].critical_ns ? 2 : 1;
 		struct shutplan_run runs[2];
@@ -142,7 +144,7 @@ static void test_old_phases(void **state)
 	}
 }
 
-static void assert_seconds(struct pod_seconds got, struct pod_seconds want)
+static void assert_seconds(struct seconds got, struct seconds want)
 {
 	assert_int_equal(got.set, want.set);
 	if (got.set)
@@ -153,8 +155,8 @@ static void test_stop(void **state)
 {
 	static const struct {
 		int64_t group_s; /* -2: there is no plan */
-		struct pod_seconds grace, deletion;
-		struct pod_seconds want, longest;
+		struct seconds grace, deletion;
+		struct seconds want, longest;
 	} rows[] = {
 		{20, {true, 60}, {}, {true, 20}, {true, 20}},
 		{20, {true, 5}, {}, {true, 5}, {true, 5}},
@@ -176,13 +178,13 @@ static void test_stop(void **state)
 	for (size_t i = 0; i < LEN(rows); i++) {
 		_cleanup_(arena_free) struct arena arena = {};
 		const struct shutplan_range range = {0, rows[i].group_s};
-		const struct shutplan_pod pod = {.grace = rows[i].grace};
 		struct shutplan plan;
 
 		assert_int_equal(shutplan_of_ranges(&range, rows[i].group_s != -2, &arena, &plan),
 				 0);
-		assert_seconds(shutplan_stop_s(&plan, &pod, rows[i].deletion), rows[i].want);
-		assert_seconds(shutplan_longest_stop_s(&plan, &pod, rows[i].deletion),
+		assert_seconds(shutplan_stop_s(&plan, 0, rows[i].grace, rows[i].deletion),
+			       rows[i].want);
+		assert_seconds(shutplan_longest_stop_s(&plan, 0, rows[i].grace, rows[i].deletion),
 			       rows[i].longest);
 	}
 }

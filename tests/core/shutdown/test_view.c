@@ -37,9 +37,9 @@ static void make(struct podmake *m, const char *name, int64_t priority, int64_t 
 {
 	podmake_start(m, META_RESTART_ALWAYS);
 	m->pod.name = name;
-	m->pod.has_priority = m->pod.has_grace = true;
+	m->pod.has_priority = m->pod.grace.set = true;
 	m->pod.priority = priority;
-	m->pod.grace_s = grace_s;
+	m->pod.grace.s = grace_s;
 	m->pod.status.phase = "Running";
 }
 
@@ -85,7 +85,7 @@ static void test_unknown(void **state)
 	struct podmake m = {};
 
 	make(&m, "a", 0, 0);
-	m.pod.has_grace = m.pod.has_priority = false;
+	m.pod.grace.set = m.pod.has_priority = false;
 	got = shutview_pod_of(&rules.plan, &m.pod);
 	assert_int_equal(got.group, 0);
 	assert_int_equal(got.cut, SHUTVIEW_CUT_UNKNOWN);
@@ -101,15 +101,15 @@ static void test_deleting(void **state)
 	struct shutview_pod got;
 
 	make(&m, "a", 0, 60);
-	m.pod.deleting = m.pod.has_deletion_grace = true;
-	m.pod.deletion_grace_s = 45;
+	m.pod.deleting = m.pod.deletion_grace.set = true;
+	m.pod.deletion_grace.s = 45;
 	got = shutview_pod_of(&rules.plan, &m.pod);
 	assert_int_equal(got.cut, SHUTVIEW_CUT_UNKNOWN);
 	assert_int_equal(got.override_s, 20);
 	assert_int_equal(got.stop_s, 45);
-	m.pod.deletion_grace_s = 20;
+	m.pod.deletion_grace.s = 20;
 	assert_int_equal(shutview_pod_of(&rules.plan, &m.pod).cut, SHUTVIEW_FITS);
-	m.pod.has_deletion_grace = false;
+	m.pod.deletion_grace.set = false;
 	assert_int_equal(shutview_pod_of(&rules.plan, &m.pod).cut, SHUTVIEW_CUT_UNKNOWN);
 }
 

@@ -132,7 +132,7 @@ static void test_begins_anew(void **state)
 	assert_true(b.stop->guessed);
 	assert_false(b.stop->request->seen || b.stop->kill->seen || b.stop->deaf);
 	assert_false(b.stop->oom_victim || b.stop->exit_seen || b.stop->late);
-	assert_int_equal(b.stop->last_from[6], RELATION_NONE);
+	assert_int_equal(stop_last_from(b.stop, 6), RELATION_NONE);
 	/* What was counted so far belongs to the life before. */
 	assert_int_equal(b.stop->base.oom_kills, 2);
 	assert_int_equal(stop_gaps(b.stop) & (GAP(EVENTS_LOST)), 0);
@@ -151,10 +151,11 @@ static void test_begins_anew(void **state)
 	{                                 \
 		.seen = true, __VA_ARGS__ \
 	}
-#define ASKED	      .request = SEEN()
-#define ASKED_BY(...) .request = SEEN(__VA_ARGS__)
-#define KILL	      .kill = SEEN()
-#define KILL_BY(...)  .kill = SEEN(__VA_ARGS__)
+#define ASKED		   .request = SEEN()
+#define ASKED_BY(...)	   .request = SEEN(__VA_ARGS__)
+#define KILL		   .kill = SEEN()
+#define KILL_BY(...)	   .kill = SEEN(__VA_ARGS__)
+#define LAST(number, from) .last_from[(number)-1] = '0' + RELATION_##from
 
 static void test_gaps(void **state)
 {
@@ -174,14 +175,13 @@ static void test_gaps(void **state)
 		ENDED(GAP(KILL_UNSEEN), "killed by nobody", .status = 9),
 		ENDED(0, "killed", .status = 9, KILL),
 		ENDED(GAP(KILL_UNSEEN), "died of a signal that was not seen", .status = 15),
-		ENDED(0, "died of a signal that was seen", .status = 15,
-		      .last_from[15] = RELATION_HOST),
+		ENDED(0, "died of a signal that was seen", .status = 15, LAST(15, HOST)),
 		ENDED(GAP(KILL_UNSEEN), "dumped core by abort() that was not seen",
 		      .status = 6 | CORE_BIT),
 		ENDED(GAP(KILL_UNSEEN), "died of a real-time signal that was not seen",
 		      .status = 64),
 		ENDED(GAP(KILL_UNSEEN), "died of a fault whose signal was not seen", .status = 11),
-		ENDED(0, "died of its own fault", .status = 11, .last_from[11] = RELATION_SELF),
+		ENDED(0, "died of its own fault", .status = 11, LAST(11, SELF)),
 		ENDED(0, "ended by seccomp", .status = 31),
 		ENDED(0, "a status that no kernel writes", .status = 65),
 		ENDED(0, "exited with 9", .status = EXIT(9)),
@@ -215,12 +215,11 @@ static void test_gaps(void **state)
 		      KILL_BY(.sender.relation = RELATION_UNKNOWN)),
 		ENDED(0, "a kill of which it did not die",
 		      KILL_BY(.sender.relation = RELATION_UNKNOWN)),
-		ENDED(GAP(SENDER_UNKNOWN), "died of a timer", .status = 14,
-		      .last_from[14] = RELATION_UNKNOWN),
+		ENDED(GAP(SENDER_UNKNOWN), "died of a timer", .status = 14, LAST(14, UNKNOWN)),
 		ENDED(0, "a timer went off, and it died of something else", .status = 11,
-		      .last_from = {[11] = RELATION_SELF, [14] = RELATION_UNKNOWN}),
+		      LAST(11, SELF), LAST(14, UNKNOWN)),
 		ENDED(0, "died of a timer that sent the stop signal again", .status = 15, ASKED,
-		      .request_sigs = 1 << 14, .last_from[15] = RELATION_UNKNOWN),
+		      .request_sigs = 1 << 14, LAST(15, UNKNOWN)),
 		ENDED(GAP(SENDER_UNKNOWN), "left soon after a timer's stop signal",
 		      .unsure_ns = SEC(1), .exit_ns = SEC(601) - 1),
 		ENDED(0, "left long after it", .unsure_ns = SEC(1), .exit_ns = SEC(601)),

@@ -100,7 +100,7 @@ static void type(const char *keys)
 
 static void test_stopping(void **state)
 {
-	const struct top_stopping *row = &top->live.stopping[0];
+	const struct top_stop *row = &top->live.stopping[0];
 
 	top_set_moment(top, SEC(110), 0, 0);
 	add_stopping("a", SEC(100), SEC(30));

@@ -8,7 +8,7 @@
 
 #define S 1000000000ull
 
-static const struct waits_stop heard = {.init_pid = 10, .taken = true};
+#define INIT 10
 
 struct view {
 	uint32_t pid, parent;
@@ -37,14 +37,15 @@ static void take(struct waits **w, const struct view *v)
 	waits_take(w, &look);
 }
 
-static void end(struct waits **w, uint64_t at_ns, const struct waits_stop *stop)
+static void end(struct waits **w, uint64_t at_ns, enum waits_init init)
 {
-	waits_end(w, &(struct obs_looked){.waits = true}, at_ns, stop);
+	waits_end(w, &(struct obs_looked){.waits = true}, at_ns, INIT, init);
 }
 
 static void end_with(struct waits **w, uint64_t at_ns, struct look_figures figures)
 {
-	waits_end(w, &(struct obs_looked){.waits = true, .figures = figures}, at_ns, &heard);
+	waits_end(w, &(struct obs_looked){.waits = true, .figures = figures}, at_ns, INIT,
+		  WAITS_INIT_TAKEN);
 }
 
 static const struct wait *first(const struct waits *w)
@@ -99,7 +100,7 @@ static void test_kinds(void **state)
 		struct waits *w = NULL;
 
 		take(&w, &rows[i].view);
-		end(&w, 5 * S, &heard);
+		end(&w, 5 * S, WAITS_INIT_TAKEN);
 		if (rows[i].what == WAIT_FOR_NOTHING)
 			assert_null(first(w));
 		else
@@ -111,16 +112,13 @@ static void test_kinds(void **state)
 /* Client connections, a child and a timer say nothing of one that did not hear, or was killed. */
 static void test_unheard(void **state)
 {
-	static const struct waits_stop stops[] = {{.init_pid = 10, .unheard = true},
-						  {.init_pid = 10, .killed = true}};
-
-	for (size_t i = 0; i < LEN(stops); i++) {
+	for (enum waits_init init = WAITS_INIT_UNHEARD; init <= WAITS_INIT_KILLED; init++) {
 		struct waits *w = NULL;
 
 		take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .clients = 2});
 		take(&w, &(struct view){11, 10, 'S', LOOK_CALL_SLEEP, .tid = 0});
 		take(&w, &(struct view){12, 10, 'D', LOOK_CALL_NONE, .wchan = "nfs_wait"});
-		end(&w, 5 * S, stops + i);
+		end(&w, 5 * S, init);
 		assert_int_equal(first(w)->what, WAIT_FOR_IO);
 		assert_int_equal(first(w)->pid, 12);
 		assert_int_equal(waits_list(w, &(const struct wait *){NULL}), 1);
@@ -135,7 +133,7 @@ static void test_threads(void **state)
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_FUTEX, .tid = 0});
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_WRITE, .file = "pipe:[7]", .tid = 21});
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .tid = 22});
-	end(&w, 5 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(first(w)->what, WAIT_FOR_READER);
 	assert_string_equal(first(w)->file, "pipe:[7]");
 	waits_free(w);
@@ -149,7 +147,7 @@ static void test_children(void **state)
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_CHILD, .tid = 0});
 	take(&w, &(struct view){11, 10, 'S', LOOK_CALL_POLL, .tid = 0});
 	take(&w, &(struct view){12, 11, 'S', LOOK_CALL_POLL, .clients = 1});
-	end(&w, 5 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(waits_list(w, &list), 3);
 	assert_int_equal(list[0].what, WAIT_FOR_CLIENTS);
 	assert_int_equal(list[0].pid, 12);
@@ -160,7 +158,7 @@ static void test_children(void **state)
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_CHILD, .tid = 0});
 	take(&w, &(struct view){11, 10, 'S', LOOK_CALL_POLL, .tid = 0});
 	take(&w, &(struct view){13, 10, 'S', LOOK_CALL_POLL, .tid = 0});
-	end(&w, 9 * S, &heard);
+	end(&w, 9 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(waits_list(w, &list), 3);
 	assert_int_equal(list[0].pid, 10);
 	assert_int_equal(list[0].count, 2);
@@ -178,8 +176,8 @@ static void test_found_last(void **state)
 	struct waits *w = NULL;
 
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_SLEEP, .tid = 0});
-	end(&w, 5 * S, &heard);
-	end(&w, 9 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
+	end(&w, 9 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(first(w)->at_ns, 5 * S);
 	assert_int_equal(first(w)->looks, 1);
 	assert_int_equal(waits_looks(w), 2);
@@ -191,10 +189,10 @@ static void test_computes(void **state)
 	struct waits *w = NULL;
 
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_FUTEX, .cpu_ns = S});
-	end(&w, 5 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(first(w)->what, WAIT_FOR_TIME);
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_FUTEX, .cpu_ns = 2 * S});
-	end(&w, 9 * S, &heard);
+	end(&w, 9 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(first(w)->what, WAIT_FOR_HANDLER);
 	assert_int_equal(first(w)->time_ns, S);
 	/* Another process with its pid has no time before. */
@@ -220,7 +218,8 @@ static void test_figures(void **state)
 	for (size_t i = 0; i < LEN(figures); i++) {
 		struct waits *w = NULL;
 
-		waits_end(&w, &(struct obs_looked){.figures = figures[i].base}, S, &heard);
+		waits_end(&w, &(struct obs_looked){.figures = figures[i].base}, S, INIT,
+			  WAITS_INIT_TAKEN);
 		end_with(&w, 6 * S, figures[i].now);
 		if (figures[i].what == WAIT_FOR_NOTHING) {
 			assert_null(first(w));
@@ -240,7 +239,8 @@ static void test_frozen(void **state)
 	struct waits *w = NULL;
 
 	take(&w, &(struct view){10, 1, 'D', LOOK_CALL_POLL, .tid = 0});
-	waits_end(&w, &(struct obs_looked){.waits = true, .frozen = true}, 5 * S, &heard);
+	waits_end(&w, &(struct obs_looked){.waits = true, .frozen = true}, 5 * S, INIT,
+		  WAITS_INIT_TAKEN);
 	assert_int_equal(waits_list(w, &list), 1);
 	assert_int_equal(list->what, WAIT_FOR_THAW);
 	assert_int_equal(list->pid, 0);
@@ -261,7 +261,7 @@ static void test_frozen_below(void **state)
 		take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .tid = 0});
 		take(&w,
 		     &(struct view){11, 10, held[i].state, LOOK_CALL_POLL, .wchan = held[i].wchan});
-		end(&w, 5 * S, &heard);
+		end(&w, 5 * S, WAITS_INIT_TAKEN);
 		assert_int_equal(first(w)->what, WAIT_FOR_THAW);
 		assert_int_equal(first(w)->pid, 11);
 		waits_free(w);
@@ -276,7 +276,7 @@ static void test_bounds(void **state)
 	for (uint32_t i = 0; i < 3 * LOOK_WAITS; i++)
 		take(&w, &(struct view){10 + i, i ? 10 : 1, 'S',
 					i == 40 ? LOOK_CALL_LOCK : LOOK_CALL_POLL, .tid = 0});
-	end(&w, 5 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(waits_list(w, &list), WAITS_MAX);
 	assert_int_equal(list[0].what, WAIT_FOR_LOCK);
 	assert_int_equal(list[0].pid, 50);
@@ -290,12 +290,13 @@ static void test_names_nothing(void **state)
 
 	/* A thread of a process that this look has not seen. */
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_LOCK, .tid = 11});
-	end(&w, 5 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
 	assert_null(first(w));
 	assert_true(waits_looked(w, &more));
 	waits_free(w);
 	w = NULL;
-	waits_end(&w, &(struct obs_looked){.failed = true, .more = true}, S, &heard);
+	waits_end(&w, &(struct obs_looked){.failed = true, .more = true}, S, INIT,
+		  WAITS_INIT_TAKEN);
 	assert_false(waits_looked(w, &more));
 	assert_true(more);
 	assert_int_equal(waits_looks(w), 0);
@@ -312,7 +313,7 @@ static void test_entered(void **state)
 	take(&w, &(struct view){20, 5, 'S', LOOK_CALL_POLL, .clients = 1});
 	take(&w, &(struct view){21, 20, 'S', LOOK_CALL_POLL, .tid = 0});
 	take(&w, &(struct view){22, 20, 'S', LOOK_CALL_LOCK, .tid = 0});
-	end(&w, 5 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
 	assert_int_equal(waits_list(w, &list), 2);
 	assert_int_equal(list[0].pid, 22);
 	assert_int_equal(list[1].pid, 10);
@@ -325,9 +326,10 @@ static void test_unread(void **state)
 	struct waits *w = NULL;
 
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .clients = 1});
-	end(&w, 5 * S, &heard);
+	end(&w, 5 * S, WAITS_INIT_TAKEN);
 	take(&w, &(struct view){10, 1, 'S', LOOK_CALL_POLL, .tid = 0});
-	waits_end(&w, &(struct obs_looked){.waits = true, .unread = true}, 9 * S, &heard);
+	waits_end(&w, &(struct obs_looked){.waits = true, .unread = true}, 9 * S, INIT,
+		  WAITS_INIT_TAKEN);
 	assert_int_equal(first(w)->what, WAIT_FOR_CLIENTS);
 	assert_int_equal(first(w)->at_ns, 5 * S);
 	waits_free(w);

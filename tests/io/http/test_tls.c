@@ -87,7 +87,7 @@ static void test_whole_page(void **state)
 			       : "curl -q -s --noproxy * --cacert server.crt {}/each",
 			&c);
 		assert_int_equal(tlsc_await(&site, &c), 0);
-		assert_true(site_is_page(&site, NEGOTIATE_TEXT, c.out.data, c.out.len));
+		assert_true(site_is_page(&site, EXPO_TEXT, c.out.data, c.out.len));
 		tlsc_done(&c);
 	}
 	site_close(&site);

@@ -253,13 +253,13 @@ static void test_gzip(void **state)
 		assert_true(reply.body.len < site.bytes / 4);
 		buf_reset(&plain);
 		gunzip(&reply.body, &plain);
-		assert_true(site_is_page(&site, NEGOTIATE_TEXT, plain.data, plain.len));
+		assert_true(site_is_page(&site, EXPO_TEXT, plain.data, plain.len));
 		webc_reply_free(&reply);
 	}
 	buf_free(&plain);
 	webc_get(&site, "/metrics", "Accept-Encoding: gzip;q=0\r\n", &reply);
 	assert_null(webc_header(&reply, "Content-Encoding"));
-	assert_true(site_is_page(&site, NEGOTIATE_TEXT, reply.body.data, reply.body.len));
+	assert_true(site_is_page(&site, EXPO_TEXT, reply.body.data, reply.body.len));
 	webc_reply_free(&reply);
 	webc_get(&site, "/", "Accept-Encoding: gzip\r\n", &reply);
 	assert_null(webc_header(&reply, "Content-Encoding"));
@@ -277,7 +277,7 @@ static void test_formats(void **state)
 
 	site_open(&site, &defaults);
 	for (int i = 0; i < 100; i++) {
-		enum negotiate_format format = i % 2 ? NEGOTIATE_OPENMETRICS : NEGOTIATE_TEXT;
+		enum expo_format format = i % 2 ? EXPO_OPENMETRICS : EXPO_TEXT;
 
 		webc_get(&site, "/metrics", i % 2 ? om : "", &reply);
 		assert_string_equal(webc_header(&reply, "Content-Type"),

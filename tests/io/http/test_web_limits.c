@@ -105,7 +105,7 @@ static void test_byte_by_byte(void **state)
 	}
 	assert_int_equal(c.got.len, 2000);
 	assert_true(webc_reply(&site, &c, false, &reply));
-	assert_true(site_is_page(&site, NEGOTIATE_TEXT, reply.body.data, reply.body.len));
+	assert_true(site_is_page(&site, EXPO_TEXT, reply.body.data, reply.body.len));
 	webc_reply_free(&reply);
 	webc_close(&c);
 	assert_int_equal(site.rendered, 1);
@@ -134,7 +134,7 @@ static void test_slow_readers(void **state)
 	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd < 8 * site.bytes);
 	site_expect_served(&site);
 	assert_int_equal(webc_get(&site, "/each", "", &reply), 200);
-	assert_true(site_is_page(&site, NEGOTIATE_TEXT, reply.body.data, reply.body.len));
+	assert_true(site_is_page(&site, EXPO_TEXT, reply.body.data, reply.body.len));
 	webc_reply_free(&reply);
 	for (int i = 0; i < READERS; i++)
 		webc_close(&readers[i]);

@@ -34,9 +34,9 @@ static void add_gap(void *userdata, struct buf *out, const struct line_gap *gap)
 	buf_printf(out, "GAP=%llu\n", (unsigned long long)gap->lines);
 }
 
-static struct journal_stats stats_of(struct journal *journal)
+static struct line_stats stats_of(struct journal *journal)
 {
-	struct journal_stats stats;
+	struct line_stats stats;
 
 	journal_flush(journal);
 	journal_get_stats(journal, &stats);
@@ -58,7 +58,7 @@ static void receives(int fd, const char *text)
 
 static void restarts(void **state)
 {
-	struct journal_stats stats;
+	struct line_stats stats;
 	struct journal *journal;
 	int fd;
 
@@ -111,7 +111,7 @@ static uint64_t read_all(int fd, struct journal *journal, uint64_t *ret_gaps)
 
 static void stopped(void **state)
 {
-	struct journal_stats stats;
+	struct line_stats stats;
 	struct journal *journal;
 	uint64_t got, gaps;
 	int fd = listener();
@@ -149,7 +149,7 @@ static void read_slowly(int fd, int seconds)
 static void behind_at_end(void **state)
 {
 	struct journal *journal;
-	struct journal_stats stats;
+	struct line_stats stats;
 	int fd = listener();
 	pid_t pid;
 
@@ -180,7 +180,7 @@ static void behind_at_end(void **state)
 static void too_large(void **state)
 {
 	static char large[32 << 20];
-	struct journal_stats stats;
+	struct line_stats stats;
 	struct journal *journal;
 	int fd = listener();
 

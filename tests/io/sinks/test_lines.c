@@ -88,9 +88,9 @@ static unsigned int check_lines(const char *path, unsigned int first, unsigned i
 	return n;
 }
 
-static struct linesink_stats stats_of(const struct linesink *sink)
+static struct line_stats stats_of(const struct linesink *sink)
 {
-	struct linesink_stats stats;
+	struct line_stats stats;
 
 	linesink_get_stats(sink, &stats);
 	return stats;
@@ -209,7 +209,7 @@ static void resize_disk(const char *size)
 static void full_disk(void **state)
 {
 	unsigned int first = number, missing;
-	struct linesink_stats stats;
+	struct line_stats stats;
 	struct linesink *sink;
 
 	mount_disk("32k");
@@ -253,7 +253,7 @@ static void full_disk(void **state)
 static void long_full(void **state)
 {
 	unsigned int first = number, missing;
-	struct linesink_stats stats;
+	struct line_stats stats;
 	struct linesink *sink;
 
 	mount_disk("32k");
@@ -497,7 +497,7 @@ static void restore(int saved)
 
 static void slow_reader(void **state)
 {
-	struct linesink_stats stats;
+	struct line_stats stats;
 	struct linesink *sink;
 	char got[65536];
 	uint64_t bytes = 0;

@@ -17,13 +17,13 @@
 #define PATIENCE_S 60 /* far beyond what any test takes */
 #define LINE	   64
 
-static const char *format_name(enum negotiate_format format)
+static const char *format_name(enum expo_format format)
 {
-	return format == NEGOTIATE_OPENMETRICS ? "om" : "text";
+	return format == EXPO_OPENMETRICS ? "om" : "text";
 }
 
 /* Lines that say where they stand, so that no piece can be taken for another. */
-static void page_line(enum negotiate_format format, size_t at, char ret[static LINE])
+static void page_line(enum expo_format format, size_t at, char ret[static LINE])
 {
 	char start[LINE];
 	int len = snprintf(start, sizeof(start), "%s_bytes_total{at=\"%010zu\"} ",
@@ -34,7 +34,7 @@ static void page_line(enum negotiate_format format, size_t at, char ret[static L
 	ret[LINE - 1] = '\n';
 }
 
-static void add_page(const struct site *site, enum negotiate_format format, struct buf *out)
+static void add_page(const struct site *site, enum expo_format format, struct buf *out)
 {
 	char line[LINE];
 
@@ -44,8 +44,7 @@ static void add_page(const struct site *site, enum negotiate_format format, stru
 	}
 }
 
-bool site_is_page(const struct site *site, enum negotiate_format format, const char *body,
-		  size_t len)
+bool site_is_page(const struct site *site, enum expo_format format, const char *body, size_t len)
 {
 	char line[LINE];
 
@@ -73,7 +72,7 @@ static void render(void *userdata, const struct web_request *request, struct web
 		ret->keep_ms = site->keep_ms;
 		add_page(site, request->format, &ret->body);
 	} else if (strcmp(request->path, "/each") == 0) {
-		add_page(site, NEGOTIATE_TEXT, &ret->body);
+		add_page(site, EXPO_TEXT, &ret->body);
 	} else if (strcmp(request->path, "/moved") == 0) {
 		ret->status = 302;
 		ret->location = "/";
@@ -168,7 +167,7 @@ void site_expect_served(struct site *site)
 	struct webc_reply reply;
 
 	assert_int_equal(webc_get(site, "/metrics", "", &reply), 200);
-	assert_true(site_is_page(site, NEGOTIATE_TEXT, reply.body.data, reply.body.len));
+	assert_true(site_is_page(site, EXPO_TEXT, reply.body.data, reply.body.len));
 	webc_reply_free(&reply);
 }
 

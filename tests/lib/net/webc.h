@@ -39,8 +39,7 @@ void site_be_patient(struct site *site);
 void site_settle(struct site *site);
 struct web_stats site_stats(const struct site *site);
 /* Whether a page that is long is the one that was made, byte by byte. */
-bool site_is_page(const struct site *site, enum negotiate_format format, const char *body,
-		  size_t len);
+bool site_is_page(const struct site *site, enum expo_format format, const char *body, size_t len);
 
 /* A new client gets the whole of /metrics. */
 void site_expect_served(struct site *site);

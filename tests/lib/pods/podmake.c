@@ -11,11 +11,8 @@ void podobj_init(struct podobj_pod *ret)
 		.name = "",
 		.uid = "",
 		.node = "",
-		.owner_kind = "",
 		.static_uid = "",
-		.owner_api = "",
-		.owner_uid = "",
-		.owner = "",
+		.owner = {.kind = "", .api = "", .name = "", .uid = ""},
 		.status = {.phase = "", .reason = "", .message = ""},
 	};
 }

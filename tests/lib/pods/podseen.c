@@ -14,15 +14,18 @@ void podseen_done(struct podseen *seen)
 	*seen = (struct podseen){};
 }
 
-void podseen_add_pod(struct podseen *seen, const struct podjson_pod *pod)
+static void on_pod(void *userdata, const struct meta_pod *meta, const struct podobj_pod *pod)
 {
-	seen->pods = realloc(seen->pods, (seen->n_pods + 1) * sizeof(*pod));
+	struct podseen *seen = userdata;
+
+	seen->pods = realloc(seen->pods, (seen->n_pods + 1) * sizeof(*seen->pods));
 	assert_non_null(seen->pods);
-	seen->pods[seen->n_pods++] = *pod;
+	seen->pods[seen->n_pods++] = (struct podseen_pod){*meta, pod->mirror, pod->seen_wall_ns};
 }
 
-void podseen_add_container(struct podseen *seen, const struct meta_container *container)
+static void on_container(void *userdata, const struct meta_container *container)
 {
+	struct podseen *seen = userdata;
 	size_t size = (seen->n_containers + 1) * sizeof(*container);
 
 	seen->containers = realloc(seen->containers, size);
@@ -30,19 +33,14 @@ void podseen_add_container(struct podseen *seen, const struct meta_container *co
 	seen->containers[seen->n_containers++] = *container;
 }
 
-static void on_pod(void *userdata, const struct podjson_pod *pod)
+struct podjson_sink podseen_sink(struct podseen *seen)
 {
-	podseen_add_pod(userdata, pod);
-}
-
-static void on_container(void *userdata, const struct meta_container *container)
-{
-	podseen_add_container(userdata, container);
+	return (struct podjson_sink){seen, on_pod, on_container, NULL};
 }
 
 int podseen_read(struct podseen *seen, const char *text, size_t size, struct podjson_list *ret)
 {
-	struct podjson_sink sink = {seen, on_pod, on_container, NULL};
+	struct podjson_sink sink = podseen_sink(seen);
 	char *copy = malloc(size ? size : 1);
 	struct podjson *walk;
 	int r;
@@ -54,7 +52,7 @@ int podseen_read(struct podseen *seen, const char *text, size_t size, struct pod
 		r = podjson_next(walk, &sink);
 	while (r == 1);
 	assert_int_equal(podjson_next(walk, &sink), r);
-	podjson_get_list(walk, ret);
+	*ret = *podjson_list(walk);
 	assert_int_equal(ret->pods, seen->n_pods);
 	podjson_free(walk);
 	free(copy);

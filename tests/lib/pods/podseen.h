@@ -8,15 +8,21 @@
 #include "core/names/meta.h"
 #include "wire/kubernetes/pods.h"
 
+struct podseen_pod {
+	struct meta_pod meta;
+	bool mirror;
+	int64_t seen_wall_ns;
+};
+
 struct podseen {
-	struct podjson_pod *pods;
+	struct podseen_pod *pods;
 	struct meta_container *containers;
 	size_t n_pods, n_containers;
 };
 
 void podseen_done(struct podseen *seen);
-void podseen_add_pod(struct podseen *seen, const struct podjson_pod *pod);
-void podseen_add_container(struct podseen *seen, const struct meta_container *container);
+
+struct podjson_sink podseen_sink(struct podseen *seen);
 
 /* Walks the text to its end, in a block of exactly its size. What the last podjson_next() said. */
 int podseen_read(struct podseen *seen, const char *text, size_t size, struct podjson_list *ret);

@@ -13,6 +13,11 @@ const char *shutplan_outcome_name(enum shutplan_outcome outcome)
 	return (unsigned int)outcome < SHUTPLAN_OUTCOME_COUNT ? names[outcome] : NULL;
 }
 
+size_t shutplay_group_of(const struct shutplan *plan, const struct shutplan_player *pod)
+{
+	return shutplan_group_of(plan, pod->priority, pod->is_static);
+}
+
 static uint64_t sum(uint64_t a, uint64_t b)
 {
 	uint64_t ns;
@@ -37,7 +42,7 @@ static struct last last_of(const struct shutplan *plan, size_t group,
 	struct last last = {};
 
 	for (size_t i = 0; i < n; i++) {
-		if (shutplan_group_of(plan, &pods[i].pod) != group)
+		if (shutplay_group_of(plan, &pods[i]) != group)
 			continue;
 		last.any = true;
 		last.kill_ns = later(last.kill_ns, pods[i].kill_ns);

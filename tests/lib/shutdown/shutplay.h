@@ -9,9 +9,13 @@
 #define SHUTPLAN_UNMOUNT_NS 123000000000ULL /* how long volumes are waited for at most */
 
 struct shutplan_player {
-	struct shutplan_pod pod;
+	int32_t priority;
+	bool is_static;
+	struct seconds grace;
 	uint64_t kill_ns, unmount_ns; /* since its group's start: kill call and volumes are done */
 };
+
+size_t shutplay_group_of(const struct shutplan *plan, const struct shutplan_player *pod);
 
 /* How a group came to its end. */
 enum shutplan_outcome {

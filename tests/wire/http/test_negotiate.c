@@ -3,16 +3,16 @@
 #include "lib/claim.h"
 #include "wire/http/request.h"
 
-#define OM   NEGOTIATE_OPENMETRICS
-#define TEXT NEGOTIATE_TEXT
-#define PB   NEGOTIATE_PROTOBUF
+#define OM   EXPO_OPENMETRICS
+#define TEXT EXPO_TEXT
+#define PB   EXPO_PROTOBUF
 #define PB_NAME                                                                    \
 	"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;" \
 	"encoding=delimited"
 
 struct accept_case {
 	const char *accept;
-	enum negotiate_format format;
+	enum expo_format format;
 };
 
 static void check(const struct accept_case *table, size_t n)

@@ -59,27 +59,24 @@ static json_t *load(const char *text)
 static int patch(const json_t *pod, int32_t code, struct buf *out)
 {
 	_cleanup_(arena_free) struct arena arena = {};
-	const struct podend_exit exit = {
-		.id = "aa",
-		.runtime = "containerd",
-		.name = "a",
-		.reason = "",
-		.code = code,
-		.finished_wall_ns = 1795521599000000000, /* 2026-11-24T11:59:59Z */
+	const struct kubelet_ending ending = {
+		.exits = {{
+			.id = "aa",
+			.runtime = "containerd",
+			.name = "a",
+			.reason = "",
+			.code = code,
+			.finished_wall_ns = 1795521599000000000, /* 2026-11-24T11:59:59Z */
+		}},
+		.n_exits = 1,
+		.now_wall_ns = 1795521600000000000,
 	};
 	struct podread_error error;
 	struct podobj_pod read;
 	struct podobj_pod_status status;
-	const struct podend_in in = {
-		.pod = &read,
-		.uid = "u1",
-		.exits = &exit,
-		.n_exits = 1,
-		.now_wall_ns = 1795521600000000000,
-	};
 
 	assert_int_equal(podread_pod(pod, &arena, &read, &error), 0);
-	assert_int_equal(podend_make(&in, &arena, &status), PODEND_WRITE);
+	assert_int_equal(podend_make(&ending, &read, "u1", &arena, &status), PODEND_WRITE);
 	return apipatch_pod_status(pod, &status, out);
 }
 

@@ -53,25 +53,25 @@ static void check_metadata(const struct podobj_pod *pod)
 {
 	assert_string_equal(pod->namespace_, "default");
 	assert_string_equal(pod->name, "web-0");
-	assert_string_equal(pod->owner_kind, "StatefulSet");
-	assert_string_equal(pod->owner, "web");
-	assert_string_equal(pod->owner_api, "apps/v1");
-	assert_string_equal(pod->owner_uid, "u-web");
+	assert_string_equal(pod->owner.kind, "StatefulSet");
+	assert_string_equal(pod->owner.name, "web");
+	assert_string_equal(pod->owner.api, "apps/v1");
+	assert_string_equal(pod->owner.uid, "u-web");
 	assert_true(pod->deleting);
 	assert_int_equal(pod->deleted_wall_ns, 1767323045000000000);
-	assert_true(pod->has_deletion_grace);
-	assert_int_equal(pod->deletion_grace_s, 7);
+	assert_true(pod->deletion_grace.set);
+	assert_int_equal(pod->deletion_grace.s, 7);
 	assert_false(pod->is_static || pod->mirror);
 }
 
 static void check_spec(const struct podobj_pod *pod)
 {
 	assert_int_equal(pod->restart_policy, META_RESTART_ON_FAILURE);
-	assert_true(pod->has_priority && pod->has_grace);
+	assert_true(pod->has_priority && pod->grace.set);
 	assert_int_equal(pod->priority, -5);
-	assert_int_equal(pod->grace_s, 45);
-	assert_true(pod->host_network && pod->has_deadline);
-	assert_int_equal(pod->deadline_s, 60);
+	assert_int_equal(pod->grace.s, 45);
+	assert_true(pod->host_network && pod->deadline.set);
+	assert_int_equal(pod->deadline.s, 60);
 	assert_int_equal(pod->inits.n, 1);
 	assert_true(podobj_is_sidecar(&pod->inits.items[0]));
 	assert_string_equal(pod->containers.items[0].image, "m:1");
@@ -81,8 +81,8 @@ static void check_spec(const struct podobj_pod *pod)
 	assert_int_equal(pod->containers.items[0].rules[1].action, PODOBJ_ACTION_OTHER);
 	assert_string_equal(pod->ephemerals.items[0].name, "debug");
 	assert_string_equal(pod->gates[0], "example.com/g");
-	assert_false(pod->tolerations[0].has_seconds);
-	assert_int_equal(pod->tolerations[1].seconds, 300);
+	assert_false(pod->tolerations[0].seconds.set);
+	assert_int_equal(pod->tolerations[1].seconds.s, 300);
 	assert_int_equal(pod->volumes, PODOBJ_VOLUME_EMPTY_DIR | PODOBJ_VOLUME_CLAIM);
 }
 

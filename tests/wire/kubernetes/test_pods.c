@@ -170,7 +170,7 @@ static void test_large(void **state)
 	}
 }
 
-static void count_pod(void *userdata, const struct podjson_pod *pod)
+static void count_pod(void *userdata, const struct meta_pod *meta, const struct podobj_pod *pod)
 {
 	++*(unsigned int *)userdata;
 }
@@ -247,7 +247,7 @@ static void test_pieces(void **state)
 								      ignore_container, NULL});
 			calls++;
 		} while (r == 1);
-		podjson_get_list(walk, &counts);
+		counts = *podjson_list(walk);
 		assert_int_equal(r, 0);
 		assert_int_equal(pods, table[i].pods);
 		assert_int_equal(counts.skipped, table[i].skipped);
@@ -296,7 +296,7 @@ static void test_list(void **state)
 		while (podjson_next(walk, &(struct podjson_sink){&pods, count_pod, ignore_container,
 								 NULL}) == 1)
 			;
-		podjson_get_list(walk, &list);
+		list = *podjson_list(walk);
 		assert_true(list.version == table[i].version);
 		assert_int_equal(list.partial, table[i].partial);
 	}

@@ -15,7 +15,7 @@
 
 /* One pod whose metadata, spec and status hold these members besides a uid. NULL: there is none. */
 static bool read_pod(const char *metadata, const char *spec, const char *status,
-		     struct podjson_pod *ret)
+		     struct podseen_pod *ret)
 {
 	_cleanup_(podseen_done) struct podseen seen = {};
 	_cleanup_(buf_free) struct buf text = {};
@@ -35,9 +35,9 @@ static bool read_pod(const char *metadata, const char *spec, const char *status,
 	return seen.n_pods == 1;
 }
 
-static struct podjson_pod must_read(const char *metadata, const char *spec, const char *status)
+static struct podseen_pod must_read(const char *metadata, const char *spec, const char *status)
 {
-	struct podjson_pod pod;
+	struct podseen_pod pod;
 
 	print_message("# {%s} %s %s\n", metadata, spec ?: "", status ?: "");
 	assert_true(read_pod(metadata, spec, status, &pod));
@@ -89,7 +89,7 @@ static void test_uids(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podjson_pod pod = {};
+		struct podseen_pod pod = {};
 
 		print_message("# %s\n", table[i].metadata);
 		assert_int_equal(read_pod(table[i].metadata, NULL, NULL, &pod),
@@ -117,7 +117,7 @@ static void test_seen(void **state)
 
 	for (size_t i = 0; i < LEN(table); i++) {
 		char metadata[256];
-		struct podjson_pod pod;
+		struct podseen_pod pod;
 
 		snprintf(metadata, sizeof(metadata), "\"uid\":\"" UID "\"," NOTES "seen\":%s}",
 			 table[i].value);
@@ -143,14 +143,14 @@ static void test_names(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podjson_pod pod = must_read(table[i].metadata, NULL, NULL);
+		struct podseen_pod pod = must_read(table[i].metadata, NULL, NULL);
 
 		assert_string_equal(pod.meta.namespace_, table[i].namespace_);
 		assert_string_equal(pod.meta.name, table[i].name);
 	}
 	for (size_t len = 252; len <= 255; len++) {
 		char metadata[600];
-		struct podjson_pod pod;
+		struct podseen_pod pod;
 
 		snprintf(metadata, sizeof(metadata), "\"namespace\":\"%0*d\",\"name\":\"%0*d\"",
 			 (int)len, 0, (int)len, 0);
@@ -192,7 +192,7 @@ static void test_grace(void **state)
 
 	for (size_t i = 0; i < LEN(table); i++) {
 		char metadata[128], spec[128];
-		struct podjson_pod pod;
+		struct podseen_pod pod;
 		uint32_t known = META_POD_GRACE | META_POD_DELETION_GRACE;
 
 		snprintf(metadata, sizeof(metadata), "\"deletionGracePeriodSeconds\":%s",
@@ -258,7 +258,7 @@ static void test_deletion(void **state)
 		{"[\"2026-11-21T15:04:05Z\"]", false, false, 0},
 		{"false", false, false, 0},
 	};
-	struct podjson_pod pod;
+	struct podseen_pod pod;
 
 	for (size_t i = 0; i < LEN(table); i++) {
 		char metadata[128];
@@ -282,13 +282,13 @@ static void test_words(void **state)
 	} table[] = {
 		{"{\"restartPolicy\":\"Always\"}",
 		 "{\"qosClass\":\"Guaranteed\",\"phase\":\"Pending\"}", META_RESTART_ALWAYS,
-		 META_QOS_GUARANTEED, META_PHASE_PENDING},
+		 CGPATH_QOS_GUARANTEED, META_PHASE_PENDING},
 		{"{\"restartPolicy\":\"OnFailure\"}",
 		 "{\"qosClass\":\"Burstable\",\"phase\":\"Running\"}", META_RESTART_ON_FAILURE,
-		 META_QOS_BURSTABLE, META_PHASE_RUNNING},
+		 CGPATH_QOS_BURSTABLE, META_PHASE_RUNNING},
 		{"{\"restartPolicy\":\"Never\"}",
 		 "{\"qosClass\":\"BestEffort\",\"phase\":\"Succeeded\"}", META_RESTART_NEVER,
-		 META_QOS_BEST_EFFORT, META_PHASE_SUCCEEDED},
+		 CGPATH_QOS_BESTEFFORT, META_PHASE_SUCCEEDED},
 		{"{}", "{\"phase\":\"Failed\"}", 0, 0, META_PHASE_FAILED},
 		{NULL, "{\"phase\":\"Unknown\"}", 0, 0, META_PHASE_UNKNOWN},
 		{"{\"restartPolicy\":\"always\"}",
@@ -303,7 +303,7 @@ static void test_words(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podjson_pod pod =
+		struct podseen_pod pod =
 			must_read("\"name\":\"a\"", table[i].spec, table[i].status);
 
 		assert_int_equal(pod.meta.restart_policy, table[i].restart);
@@ -336,7 +336,7 @@ static void test_ends(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podjson_pod pod = must_read("\"name\":\"a\"", NULL, table[i].status);
+		struct podseen_pod pod = must_read("\"name\":\"a\"", NULL, table[i].status);
 
 		assert_int_equal(pod.meta.end, table[i].end);
 	}
@@ -386,7 +386,7 @@ static void test_flags(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podjson_pod pod =
+		struct podseen_pod pod =
 			must_read("\"name\":\"a\"", table[i].spec, table[i].status);
 
 		assert_int_equal(pod.meta.known & (READY | SIDECARS | PRIORITY), table[i].known);
@@ -426,7 +426,7 @@ static void test_workloads(void **state)
 	};
 
 	for (size_t i = 0; i < LEN(table); i++) {
-		struct podjson_pod pod =
+		struct podseen_pod pod =
 			must_read(table[i].metadata, "{\"nodeName\":\"node-1\"}", NULL);
 
 		assert_string_equal(pod.meta.workload, table[i].workload);

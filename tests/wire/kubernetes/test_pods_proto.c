@@ -19,20 +19,10 @@
 
 #define PODS "tests/pods"
 
-static void on_pod(void *userdata, const struct podjson_pod *pod)
-{
-	podseen_add_pod(userdata, pod);
-}
-
-static void on_container(void *userdata, const struct meta_container *container)
-{
-	podseen_add_container(userdata, container);
-}
-
 /* In a block of exactly its size. */
 static int read_pod(struct podseen *seen, const void *bytes, size_t len)
 {
-	const struct podjson_sink sink = {seen, on_pod, on_container, NULL};
+	const struct podjson_sink sink = podseen_sink(seen);
 	struct podproto *reader;
 	void *copy = malloc(len ? len : 1);
 	int r;
@@ -72,7 +62,7 @@ static void read_json(const char *path, struct podseen *ret)
 	json_decref(file);
 }
 
-static void expect_pod(const struct podjson_pod *a, const struct podjson_pod *b)
+static void expect_pod(const struct podseen_pod *a, const struct podseen_pod *b)
 {
 	const struct meta_pod *m = &a->meta, *n = &b->meta;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Claims about wire/json/pods, pods_table and pods_record: what the daemon writes is read back,
+/* Claims about wire/json/pods, pods_table and podview: what the daemon writes is read back,
  * what is not known is null or a dash, no name breaks out of its line. */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,39 +15,39 @@
 #define SECOND 1000000000ull
 #define NOW    (1000 * SECOND)
 
-static struct pods_record going(void)
+static struct podview going(void)
 {
-	return (struct pods_record){
+	return (struct podview){
 		.at_ns = NOW,
 		.wall_ns = 1700000000000000001,
 		.node = "n1",
 		.desired_known = true,
-		.view = {.uid = UID,
-			 .namespace_ = "default",
-			 .name = "web-0",
-			 .workload = "web",
-			 .workload_kind = "Deployment",
-			 .qos = CGPATH_QOS_BURSTABLE,
-			 .stage = POD_STAGE_TERMINATING,
-			 .first_ns = NOW - 500 * SECOND,
-			 .since_ns = NOW - 4 * SECOND,
-			 .grace_ns = 30 * SECOND,
-			 .deadline_ns = NOW + 26 * SECOND,
-			 .containers = 2,
-			 .running = 1,
-			 .sandbox_running = true,
-			 .desired = true,
-			 .deleting = true,
-			 .ready_known = true,
-			 .ready_stop_ns = NOW - 3 * SECOND,
-			 .discrepancies = DISCREPANCY_BIT(DISCREPANCY_OBJECT_GONE) |
-					  DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME)},
+		.uid = UID,
+		.namespace_ = "default",
+		.name = "web-0",
+		.workload = "web",
+		.workload_kind = "Deployment",
+		.qos = CGPATH_QOS_BURSTABLE,
+		.stage = POD_STAGE_TERMINATING,
+		.first_ns = NOW - 500 * SECOND,
+		.since_ns = NOW - 4 * SECOND,
+		.grace_ns = 30 * SECOND,
+		.deadline_ns = NOW + 26 * SECOND,
+		.containers = 2,
+		.running = 1,
+		.sandbox_running = true,
+		.desired = true,
+		.deleting = true,
+		.ready_known = true,
+		.ready_stop_ns = NOW - 3 * SECOND,
+		.discrepancies = DISCREPANCY_BIT(DISCREPANCY_OBJECT_GONE) |
+				 DISCREPANCY_BIT(DISCREPANCY_EXIT_TIME),
 	};
 }
 
-static struct pods_record unknown(void)
+static struct podview unknown(void)
 {
-	return (struct pods_record){.at_ns = 5, .view = {.uid = UID}};
+	return (struct podview){.at_ns = 5, .uid = UID};
 }
 
 static const char going_json[] =
@@ -72,7 +72,7 @@ static const char unknown_json[] =
 static void a_pod_is_one_line_with_null_for_what_is_unknown(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	struct pods_record r = going();
+	struct podview r = going();
 
 	assert_int_equal(pods_json(&out, &r), 0);
 	assert_string_equal(buf_str(&out), going_json);
@@ -82,8 +82,7 @@ static void a_pod_is_one_line_with_null_for_what_is_unknown(void **state)
 	assert_string_equal(buf_str(&out), unknown_json);
 }
 
-static void read_back(const struct pods_record *record, struct arena *arena,
-		      struct pods_record *ret)
+static void read_back(const struct podview *record, struct arena *arena, struct podview *ret)
 {
 	_cleanup_(buf_free) struct buf line = {};
 
@@ -94,21 +93,21 @@ static void read_back(const struct pods_record *record, struct arena *arena,
 static void what_was_written_is_read_back(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
-	struct pods_record r, got;
+	struct podview r, got;
 
 	for (unsigned int bits = 0; bits < 1u << 8; bits++) {
 		r = bits & 1 ? going() : unknown();
-		r.view.stage = (enum pod_stage)((bits >> 1) % POD_STAGE_COUNT);
-		r.view.qos = (enum cgpath_qos)(bits & 3);
+		r.stage = (enum pod_stage)((bits >> 1) % POD_STAGE_COUNT);
+		r.qos = (enum cgpath_qos)(bits & 3);
 		r.desired_known = bits & 2;
-		r.view.desired = r.desired_known && bits & 4;
-		r.view.is_static = bits & 8;
-		r.view.ready_known = bits & 16;
-		r.view.ready = r.view.ready_known && bits & 32;
-		r.view.sandbox_running = bits & 64;
-		r.view.discrepancies = bits & (DISCREPANCY_BIT(DISCREPANCY_COUNT) - 1);
+		r.desired = r.desired_known && bits & 4;
+		r.is_static = bits & 8;
+		r.ready_known = bits & 16;
+		r.ready = r.ready_known && bits & 32;
+		r.sandbox_running = bits & 64;
+		r.discrepancies = bits & (DISCREPANCY_BIT(DISCREPANCY_COUNT) - 1);
 		read_back(&r, &arena, &got);
-		assert_true(pods_record_same(&r, &got));
+		assert_true(podview_same(&r, &got));
 		assert_int_equal(got.at_ns, r.at_ns);
 	}
 	r = going();
@@ -136,7 +135,7 @@ static const char *const bad_lines[] = {
 static void a_line_that_is_not_a_pods_is_refused(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
-	struct pods_record r = {.at_ns = 7};
+	struct podview r = {.at_ns = 7};
 
 	for (size_t i = 0; i < LEN(bad_lines); i++)
 		assert_int_equal(pods_json_read(bad_lines[i], strlen(bad_lines[i]), &arena, &r),
@@ -155,15 +154,15 @@ static void members_that_make_no_sense_are_not_known(void **state)
 		"\"deadline_boot_ns\":-5},\"ready\":\"yes\",\"desired\":0,"
 		"\"ready_stop_boot_ns\":-1,\"discrepancies\":[null,7,\"lies\",[]]}";
 	_cleanup_(arena_free) struct arena arena = {};
-	struct pods_record r;
-	struct pods_record expected = {.view = {.uid = "a", .stage = POD_STAGE_SYNC}};
+	struct podview r;
+	struct podview expected = {.uid = "a", .stage = POD_STAGE_SYNC};
 
 	assert_int_equal(pods_json_read(line, strlen(line), &arena, &r), 0);
-	assert_true(pods_record_same(&r, &expected));
+	assert_true(podview_same(&r, &expected));
 	assert_int_equal(r.at_ns, 0);
 }
 
-static void put(struct buf *out, const struct pods_record *r, unsigned int width)
+static void put(struct buf *out, const struct podview *r, unsigned int width)
 {
 	const struct grid_view view = {.width = width, .no_titles = true};
 	_cleanup_(grid_done) struct grid grid = {};
@@ -173,7 +172,7 @@ static void put(struct buf *out, const struct pods_record *r, unsigned int width
 	assert_int_equal(grid_flush(&grid, out), 0);
 }
 
-static void check_row(const struct pods_record *r, const char *expected)
+static void check_row(const struct podview *r, const char *expected)
 {
 	_cleanup_(buf_free) struct buf out = {};
 
@@ -183,26 +182,26 @@ static void check_row(const struct pods_record *r, const char *expected)
 
 static void the_row_says_what_matters_and_dashes_for_the_rest(void **state)
 {
-	struct pods_record r = going();
+	struct podview r = going();
 
 	check_row(&r, "default/web-0  terminating  4.00s  1/2  30s  26.0s  no  differs deleting\n");
 	r.at_ns += 27 * SECOND;
-	r.view.desired = false;
-	r.view.is_static = true;
-	r.view.discrepancies = 0;
+	r.desired = false;
+	r.is_static = true;
+	r.discrepancies = 0;
 	check_row(&r, "default/web-0  terminating  31.0s  1/2  30s  -1.00s  no  "
 		      "orphan deleting static\n");
 	r.gone = true;
-	r.view.since_ns = r.at_ns;
-	r.view.running = 0;
+	r.since_ns = r.at_ns;
+	r.running = 0;
 	check_row(&r, "default/web-0  gone  -  0/2  30s  no  deleting static\n");
 	r = unknown();
 	check_row(&r, UID "  -  -  0/0\n");
-	r.view.is_static = r.view.waiting = true;
+	r.is_static = r.waiting = true;
 	check_row(&r, UID "  -  -  0/0  static waiting\n");
 }
 
-static bool same(const char *columns, const struct pods_record *a, const struct pods_record *b)
+static bool same(const char *columns, const struct podview *a, const struct podview *b)
 {
 	const struct grid_view view = {.live = true, .columns = columns};
 	_cleanup_(grid_done) struct grid grid = {};
@@ -213,26 +212,26 @@ static bool same(const char *columns, const struct pods_record *a, const struct 
 
 static void a_row_whose_age_alone_runs_is_unchanged(void **state)
 {
-	struct pods_record a = going(), b = going();
+	struct podview a = going(), b = going();
 
 	b.at_ns += SECOND;
 	b.wall_ns += SECOND;
 	assert_true(same(NULL, &a, &b));
-	b.view.since_ns += SECOND;
-	b.view.first_ns += SECOND;
-	b.view.ready_stop_ns += SECOND;
+	b.since_ns += SECOND;
+	b.first_ns += SECOND;
+	b.ready_stop_ns += SECOND;
 	assert_true(same(NULL, &a, &b));
-	b.view.running++;
+	b.running++;
 	assert_false(same(NULL, &a, &b));
 	assert_true(same("pod,state,since", &a, &b));
 	b = going();
-	b.view.deadline_ns = 0;
+	b.deadline_ns = 0;
 	assert_false(same(NULL, &a, &b));
 	b = going();
-	b.view.deleting = false;
+	b.deleting = false;
 	assert_false(same(NULL, &a, &b));
 	b = going();
-	b.view.stage = POD_STAGE_TERMINATED;
+	b.stage = POD_STAGE_TERMINATED;
 	assert_false(same("state", &a, &b));
 	assert_true(same("pod", &a, &b));
 }
@@ -240,65 +239,65 @@ static void a_row_whose_age_alone_runs_is_unchanged(void **state)
 static void no_line_is_wider_than_120_columns(void **state)
 {
 	_cleanup_(buf_free) struct buf out = {};
-	struct pods_record r = going();
+	struct podview r = going();
 	char name[4096];
 
 	memset(name, 0x1b, sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	name[7] = '\n';
-	r.view.namespace_ = r.view.name = name;
-	r.view.running = r.view.containers = UINT32_MAX;
-	r.view.grace_ns = r.view.deadline_ns = r.at_ns = UINT64_MAX / 2;
-	r.view.since_ns = 1;
-	r.view.desired = false;
-	r.view.is_static = true;
+	r.namespace_ = r.name = name;
+	r.running = r.containers = UINT32_MAX;
+	r.grace_ns = r.deadline_ns = r.at_ns = UINT64_MAX / 2;
+	r.since_ns = 1;
+	r.desired = false;
+	r.is_static = true;
 	put(&out, &r, 120);
 	term_check(&out, 120);
 }
 
 static int compare(const void *a, const void *b)
 {
-	return pods_record_order(a, b);
+	return podview_order(a, b);
 }
 
 static void who_is_terminating_comes_first_then_by_name(void **state)
 {
-	struct pods_record list[] = {
-		{.view = {.uid = "1", .namespace_ = "b", .name = "a", .stage = POD_STAGE_SYNC}},
-		{.view = {.uid = "2", .namespace_ = "a", .name = "b", .stage = POD_STAGE_SYNC}},
-		{.view = {.uid = "3", .namespace_ = "a", .name = "a", .stage = POD_STAGE_SYNC}},
-		{.view = {.uid = "4", .namespace_ = "z", .stage = POD_STAGE_TERMINATED}},
-		{.view = {.uid = "5", .namespace_ = "z", .stage = POD_STAGE_TERMINATING}},
-		{.view = {.uid = "6", .namespace_ = "a", .stage = POD_STAGE_FINISHED}},
-		{.view = {.uid = "7", .stage = POD_STAGE_SYNC}},
+	struct podview list[] = {
+		{.uid = "1", .namespace_ = "b", .name = "a", .stage = POD_STAGE_SYNC},
+		{.uid = "2", .namespace_ = "a", .name = "b", .stage = POD_STAGE_SYNC},
+		{.uid = "3", .namespace_ = "a", .name = "a", .stage = POD_STAGE_SYNC},
+		{.uid = "4", .namespace_ = "z", .stage = POD_STAGE_TERMINATED},
+		{.uid = "5", .namespace_ = "z", .stage = POD_STAGE_TERMINATING},
+		{.uid = "6", .namespace_ = "a", .stage = POD_STAGE_FINISHED},
+		{.uid = "7", .stage = POD_STAGE_SYNC},
 	};
 	char order[LEN(list) + 1] = "";
 
 	qsort(list, LEN(list), sizeof(*list), compare);
 	for (size_t i = 0; i < LEN(list); i++)
-		order[i] = list[i].view.uid[0];
+		order[i] = list[i].uid[0];
 	assert_string_equal(order, "5432176");
 }
 
 static void only_who_runs_unlisted_by_a_kubelet_that_answers_is_an_orphan(void **state)
 {
-	struct pods_record r = going();
+	struct podview r = going();
 
-	assert_false(pods_record_is_orphan(&r));
-	r.view.desired = false;
-	assert_true(pods_record_is_orphan(&r));
+	assert_false(podview_is_orphan(&r));
+	r.desired = false;
+	assert_true(podview_is_orphan(&r));
 	r.desired_known = false;
-	assert_false(pods_record_is_orphan(&r));
+	assert_false(podview_is_orphan(&r));
 	r.desired_known = true;
-	r.view.running = 0;
-	assert_true(pods_record_is_orphan(&r));
-	r.view.sandbox_running = false;
-	assert_false(pods_record_is_orphan(&r));
+	r.running = 0;
+	assert_true(podview_is_orphan(&r));
+	r.sandbox_running = false;
+	assert_false(podview_is_orphan(&r));
 }
 
-static struct pods_record container(void)
+static struct podview container(void)
 {
-	return (struct pods_record){
+	return (struct podview){
 		.at_ns = NOW,
 		.container = {.known = true,
 			      .name = "web",
@@ -306,22 +305,23 @@ static struct pods_record container(void)
 			      .runtime = CGPATH_RT_DOCKER,
 			      .cgroup = "/system.slice/docker-0123.scope",
 			      .image = "nginx:1.27"},
-		.view = {.stage = POD_STAGE_SYNC, .since_ns = NOW - 90 * SECOND},
+		.stage = POD_STAGE_SYNC,
+		.since_ns = NOW - 90 * SECOND,
 	};
 }
 
-static struct pods_record stopping(void)
+static struct podview stopping(void)
 {
-	struct pods_record r = container();
+	struct podview r = container();
 
-	r.view = (struct podview){.stage = POD_STAGE_TERMINATING,
-				  .since_ns = NOW - 4 * SECOND,
-				  .grace_ns = 10 * SECOND,
-				  .deadline_ns = NOW + 6 * SECOND};
+	r.stage = POD_STAGE_TERMINATING;
+	r.since_ns = NOW - 4 * SECOND;
+	r.grace_ns = 10 * SECOND;
+	r.deadline_ns = NOW + 6 * SECOND;
 	return r;
 }
 
-static void check_table(const struct pods_record *rows, size_t n, bool wide, const char *expected)
+static void check_table(const struct podview *rows, size_t n, bool wide, const char *expected)
 {
 	const struct grid_view view = {.wide = wide};
 	_cleanup_(buf_free) struct buf out = {};
@@ -336,14 +336,15 @@ static void check_table(const struct pods_record *rows, size_t n, bool wide, con
 
 static void a_table_of_containers_has_no_column_of_pods(void **state)
 {
-	struct pods_record rows[] = {container(), stopping()};
-	struct pods_record unit = {
+	struct podview rows[] = {container(), stopping()};
+	struct podview unit = {
 		.at_ns = NOW,
 		.container = {.known = true,
 			      .name = "cron.service",
 			      .kind = CONTAINER_KIND_SERVICE,
 			      .cgroup = "/system.slice/cron.service"},
-		.view = {.stage = POD_STAGE_SYNC, .since_ns = NOW - 90 * SECOND},
+		.stage = POD_STAGE_SYNC,
+		.since_ns = NOW - 90 * SECOND,
 	};
 
 	check_table(rows, 1, false,
@@ -368,7 +369,7 @@ static void a_table_of_containers_has_no_column_of_pods(void **state)
 
 static void pods_and_containers_share_a_table(void **state)
 {
-	struct pods_record rows[] = {going(), container()};
+	struct podview rows[] = {going(), container()};
 
 	check_table(
 		rows, 2, false,
@@ -376,28 +377,28 @@ static void pods_and_containers_share_a_table(void **state)
 		"default/web-0  -          -           terminating  4.00s  1/2      30s    26.0s  no     "
 		"differs deleting\n"
 		"-              web        nginx:1.27  running      1m30s  -        -      -      -\n");
-	assert_true(pods_record_order(&rows[0], &rows[1]) < 0);
-	rows[0].view.stage = POD_STAGE_SYNC;
-	assert_true(pods_record_order(&rows[0], &rows[1]) < 0);
+	assert_true(podview_order(&rows[0], &rows[1]) < 0);
+	rows[0].stage = POD_STAGE_SYNC;
+	assert_true(podview_order(&rows[0], &rows[1]) < 0);
 	rows[1] = stopping();
-	assert_true(pods_record_order(&rows[0], &rows[1]) > 0);
+	assert_true(podview_order(&rows[0], &rows[1]) > 0);
 }
 
 static void a_container_is_read_back(void **state)
 {
 	_cleanup_(arena_free) struct arena arena = {};
-	struct pods_record list[] = {container(), stopping()}, got;
+	struct podview list[] = {container(), stopping()}, got;
 
 	for (size_t i = 0; i < LEN(list); i++) {
 		read_back(&list[i], &arena, &got);
-		assert_true(pods_record_same(&list[i], &got));
-		assert_string_equal(pods_record_state(&got), pods_record_state(&list[i]));
-		assert_string_equal(pods_record_key(&got), list[i].container.cgroup);
+		assert_true(podview_same(&list[i], &got));
+		assert_string_equal(podview_state(&got), podview_state(&list[i]));
+		assert_string_equal(podview_key(&got), list[i].container.cgroup);
 	}
-	assert_false(pods_record_same(&list[0], &list[1]));
+	assert_false(podview_same(&list[0], &list[1]));
 	list[1] = container();
 	list[1].container.name = "other";
-	assert_false(pods_record_same(&list[0], &list[1]));
+	assert_false(podview_same(&list[0], &list[1]));
 }
 
 int main(void)

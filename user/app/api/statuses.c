@@ -97,7 +97,7 @@ static void answer_list(struct apiproof *p, int error, size_t waiting)
 static void on_page(void *userdata, const struct apiwriter_result *result)
 {
 	struct apiproof *p = userdata;
-	struct podpage page = {};
+	size_t waiting = 0;
 	int r;
 
 	if (result->end == APIWRITER_SUPERSEDED)
@@ -107,14 +107,13 @@ static void on_page(void *userdata, const struct apiwriter_result *result)
 		step(p, &(struct proof_event){.type = PROOF_EV_LISTED, .failed = true});
 		return;
 	}
-	r = podpage_read(result->body, result->len, &page);
-	memcpy(p->next, page.next, sizeof(p->next));
-	if (r == 0 && page.waiting == 0 && *p->next) {
+	r = podpage_read(result->body, result->len, &waiting, p->next);
+	if (r == 0 && waiting == 0 && *p->next) {
 		r = list_page(p);
 		if (r == 0)
 			return;
 	}
-	answer_list(p, r, page.waiting);
+	answer_list(p, r, waiting);
 }
 
 static void list(struct apiproof *p)
@@ -387,18 +386,15 @@ static int make_patch(const struct write *w, const json_t *json, struct buf *out
 	_cleanup_(arena_free) struct arena arena = {};
 	struct podobj_pod_status status;
 	struct podread_error error;
-	struct engine_ending ending;
+	struct kubelet_ending ending;
 	struct podobj_pod pod;
-	struct podend_in in = {.pod = &pod, .uid = w->uid, .exits = ending.exits};
 	int r;
 
 	if (!engine_get_ending(monitor_engine(w->statuses->monitor), w->uid, &ending))
 		return -ENOENT;
-	in.n_exits = ending.n_exits;
-	in.now_wall_ns = ending.now_wall_ns;
 	r = podread_pod(json, &arena, &pod, &error);
 	if (r == 0)
-		r = podend_make(&in, &arena, &status);
+		r = podend_make(&ending, &pod, w->uid, &arena, &status);
 	if (r == PODEND_WRITE)
 		r = apipatch_pod_status(json, &status, out);
 	return r;
@@ -460,7 +456,7 @@ static void on_read(void *userdata, const struct apiwriter_result *result)
 		end(w, result_of(result), result->text);
 }
 
-static bool name_path(struct write *w, const struct engine_ending *ending)
+static bool name_path(struct write *w, const struct kubelet_ending *ending)
 {
 	int n = snprintf(w->path, sizeof(w->path), "/api/v1/namespaces/%s/pods/%s",
 			 ending->namespace_, ending->name);
@@ -473,7 +469,7 @@ static void begin_write(struct statuses *s, const struct effect *effect)
 {
 	struct apiwriter_request request = {.method = "GET", .done = on_read};
 	struct write *w = calloc(1, sizeof(*w));
-	struct engine_ending ending;
+	struct kubelet_ending ending;
 
 	if (!w) {
 		feed_result(s, effect->pod_uid, SHUTDOWN_WRITE_GAVE_UP);

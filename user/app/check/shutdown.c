@@ -39,23 +39,18 @@ static void on_pod(void *userdata, const struct pod *known)
 {
 	const struct podtab_pod *pod = known->meta;
 	struct fitting *f = userdata;
-	struct shutplan_pod in = {
-		.has_priority = pod->known & META_POD_PRIORITY,
-		.priority = (int32_t)pod->priority,
-		.is_static = pod->is_static,
-		.mirror = pod->is_static,
-		.grace = {pod->known & META_POD_GRACE, (int64_t)(pod->grace_ns / NS_PER_S)},
-	};
-	int64_t group_s;
+	int64_t grace_s = (int64_t)(pod->grace_ns / NS_PER_S), group_s;
+	size_t group;
 
-	if (pod->gone || pod->phase == META_PHASE_SUCCEEDED || pod->phase == META_PHASE_FAILED)
+	if (pod->gone || meta_phase_is_terminal(pod->phase))
 		return;
 	f->n++;
-	f->no_priority += !in.has_priority;
-	f->no_grace += !in.grace.set;
-	group_s = f->plan->groups[shutplan_group_of(f->plan, &in)].seconds;
-	if (in.grace.set && group_s < in.grace.s)
-		add_cut(f, known, in.grace.s, group_s);
+	f->no_priority += !(pod->known & META_POD_PRIORITY);
+	f->no_grace += !(pod->known & META_POD_GRACE);
+	group = shutplan_group_of(f->plan, (int32_t)pod->priority, pod->is_static);
+	group_s = f->plan->groups[group].seconds;
+	if (pod->known & META_POD_GRACE && group_s < grace_s)
+		add_cut(f, known, grace_s, group_s);
 }
 
 static void report_fitting(struct fitting *f, bool own, check_line_fn fn, void *userdata)

@@ -27,8 +27,8 @@
 
 /* All zero is an empty list. */
 struct podlist {
-	struct pods_record *list; /* in the arena, as their strings */
-	const struct pods_record **by_key;
+	struct podview *list; /* in the arena, as their strings */
+	const struct podview **by_key;
 	size_t n;
 	struct arena arena;
 };
@@ -37,29 +37,28 @@ struct podlist {
 #define ARENA_BYTES ((size_t)64 << 20)
 
 /* The filter knows records; an emptiness is one of a pod or a container and nothing more. */
-static bool is_asked_for(const struct filter *filter, const struct pods_record *r)
+static bool is_asked_for(const struct filter *filter, const struct podview *r)
 {
-	const struct podview *v = &r->view;
 	const struct record subject = {.type = RECORD_EMPTY,
 				       .empty = {.container = r->container,
 						 .pod = {.known = !r->container.known,
-							 .namespace_ = v->namespace_,
-							 .name = v->name,
-							 .uid = v->uid}}};
+							 .namespace_ = r->namespace_,
+							 .name = r->name,
+							 .uid = r->uid}}};
 
 	return filter_matches(filter, &subject);
 }
 
 static int compare(const void *a, const void *b)
 {
-	return pods_record_order(a, b);
+	return podview_order(a, b);
 }
 
 static int compare_key(const void *a, const void *b)
 {
-	const struct pods_record *const *first = a, *const *second = b;
+	const struct podview *const *first = a, *const *second = b;
 
-	return strcmp(pods_record_key(*first), pods_record_key(*second));
+	return strcmp(podview_key(*first), podview_key(*second));
 }
 
 static void sort(struct podlist *list)
@@ -84,7 +83,7 @@ static int podlist_read(const struct control_answer *answer, const struct filter
 	if (!ret->list || !ret->by_key)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < answer->lines; i++) {
-		struct pods_record *record = &ret->list[ret->n];
+		struct podview *record = &ret->list[ret->n];
 		size_t len = strcspn(at, "\n");
 		int r = pods_json_read(at, len, &ret->arena, record);
 
@@ -105,10 +104,9 @@ static void podlist_free(struct podlist *list)
 }
 
 /* The same pod or container; NULL when it is not there. */
-static const struct pods_record *podlist_find(const struct podlist *list,
-					      const struct pods_record *wanted)
+static const struct podview *podlist_find(const struct podlist *list, const struct podview *wanted)
 {
-	const struct pods_record **found;
+	const struct podview **found;
 
 	if (!list->n)
 		return NULL;
@@ -196,7 +194,7 @@ static int repaint(struct podwatch *w, const struct podlist *now)
 	return follow_put(&w->follow, &text);
 }
 
-static void add_row(struct podwatch *w, struct buf *text, const struct pods_record *record)
+static void add_row(struct podwatch *w, struct buf *text, const struct podview *record)
 {
 	if (w->options->json)
 		pods_json(text, record);
@@ -204,24 +202,24 @@ static void add_row(struct podwatch *w, struct buf *text, const struct pods_reco
 		grid_add(&w->grid, record);
 }
 
-static void add_gone(struct podwatch *w, struct buf *text, const struct pods_record *old)
+static void add_gone(struct podwatch *w, struct buf *text, const struct podview *old)
 {
-	struct pods_record gone = *old;
+	struct podview gone = *old;
 
 	gone.gone = true;
 	gone.at_ns = clock_boot_ns();
 	gone.wall_ns = (int64_t)gone.at_ns + clock_wall_offset_ns();
-	gone.view.since_ns = gone.at_ns;
-	gone.view.running = 0;
-	gone.view.sandbox_running = false;
+	gone.since_ns = gone.at_ns;
+	gone.running = 0;
+	gone.sandbox_running = false;
 	add_row(w, text, &gone);
 }
 
 /* Whether it would be printed as it was: a line of JSON has more in it than a row. */
-static bool is_unchanged(const struct podwatch *w, const struct pods_record *old,
-			 const struct pods_record *now)
+static bool is_unchanged(const struct podwatch *w, const struct podview *old,
+			 const struct podview *now)
 {
-	return w->options->json ? pods_record_same(old, now) : grid_is_same(&w->grid, old, now);
+	return w->options->json ? podview_same(old, now) : grid_is_same(&w->grid, old, now);
 }
 
 static int print_changes(struct podwatch *w, const struct podlist *now)
@@ -232,7 +230,7 @@ static int print_changes(struct podwatch *w, const struct podlist *now)
 		if (!podlist_find(now, &w->shown.list[i]))
 			add_gone(w, &text, &w->shown.list[i]);
 	for (size_t i = 0; i < now->n; i++) {
-		const struct pods_record *old = podlist_find(&w->shown, &now->list[i]);
+		const struct podview *old = podlist_find(&w->shown, &now->list[i]);
 
 		if (!old || !is_unchanged(w, old, &now->list[i]))
 			add_row(w, &text, &now->list[i]);

@@ -50,45 +50,71 @@ static bool lister_answers(const struct monitor *m, bool is_static)
 	return state.status == SOURCE_UP;
 }
 
-struct pod_lines {
-	struct buf *out;
-	uint64_t lines;
-	struct pods_record record;
+/* Of pods, of containers that run, or of stops. */
+struct record_lines {
+	struct buf *out;      /* NULL: they are only counted */
+	struct record record; /* of pods its common members */
+	uint64_t n, in_pods, unanswered;
+	bool brief;		/* stops without processes, for what queries again and again */
 	bool lister_answers[2]; /* [1]: of static pods */
 };
 
-static void add_pod(void *userdata, const struct podview *pod)
+static const char *node_of(const struct daemon *d, char node[static 256])
 {
-	struct pod_lines *t = userdata;
+	const char *name = monitor_options(d->monitor)->node_name;
 
-	t->record.view = *pod;
-	t->record.desired_known = t->lister_answers[pod->is_static];
-	pods_json(t->out, &t->record);
-	t->lines++;
+	if (name)
+		return name;
+	clock_node_name(node, 256);
+	return node;
 }
 
-/* A line for one in no pod, whose view is filled: one in a pod is a part of the pod's line. */
-static void add_outside(struct pod_lines *t, const struct record_container *container)
+static void begin_record(const struct daemon *d, enum record_type type, char node[static 256],
+			 struct record *ret)
+{
+	uint64_t now = clock_boot_ns();
+
+	*ret = (struct record){.type = type,
+			       .at_ns = now,
+			       .wall_ns = (int64_t)now + clock_wall_offset_ns(),
+			       .node = node_of(d, node)};
+}
+
+static void add_view(struct record_lines *t, struct podview *view)
+{
+	view->at_ns = t->record.at_ns;
+	view->wall_ns = t->record.wall_ns;
+	view->node = t->record.node;
+	pods_json(t->out, view);
+	t->n++;
+}
+
+static void add_pod(void *userdata, const struct podview *pod)
+{
+	struct record_lines *t = userdata;
+	struct podview view = *pod;
+
+	view.desired_known = t->lister_answers[pod->is_static];
+	add_view(t, &view);
+}
+
+/* A line for one in no pod: one in a pod is a part of the pod's line. */
+static void add_outside(struct record_lines *t, struct podview *view)
 {
 	/* One whose path is not known yet may be a pod's. */
-	if (!container->known || !container->cgroup)
-		return;
-	t->record.container = *container;
-	t->record.desired_known = false;
-	pods_json(t->out, &t->record);
-	t->lines++;
+	if (view->container.known && view->container.cgroup)
+		add_view(t, view);
 }
 
 static void add_running(void *userdata, const struct engine_running *running)
 {
-	struct pod_lines *t = userdata;
+	struct podview view = {.container = running->container,
+			       .stage = POD_STAGE_SYNC,
+			       .first_ns = running->start_ns,
+			       .since_ns = running->start_ns};
 
-	if (running->pod.known || running->stopping)
-		return;
-	t->record.view = (struct podview){.stage = POD_STAGE_SYNC,
-					  .first_ns = running->start_ns,
-					  .since_ns = running->start_ns};
-	add_outside(t, &running->container);
+	if (!running->pod.known && !running->stopping)
+		add_outside(userdata, &view);
 }
 
 static void add_going(void *userdata, const struct record_stop *stop)
@@ -97,18 +123,17 @@ static void add_going(void *userdata, const struct record_stop *stop)
 		stop->stop_signal.known ? &stop->stop_signal : &stop->kill_signal;
 	bool timed = stop->stop_signal.known && grace_known(&stop->grace) &&
 		     stop->grace.ns <= UINT64_MAX - asked->at_ns;
-	struct pod_lines *t = userdata;
-
-	if (stop->pod.known)
-		return;
-	t->record.view = (struct podview){
+	struct podview view = {
+		.container = stop->container,
 		.stage = POD_STAGE_TERMINATING,
 		.first_ns = stop->process.start_ns,
 		.since_ns = asked->at_ns,
 		.grace_ns = timed ? stop->grace.ns : 0,
 		.deadline_ns = timed ? asked->at_ns + stop->grace.ns : 0,
 	};
-	add_outside(t, &stop->container);
+
+	if (!stop->pod.known)
+		add_outside(userdata, &view);
 }
 
 /* What a command on this host cannot know by itself: each setting that was given, and what the
@@ -134,33 +159,20 @@ static uint64_t add_settings(const struct daemon *d, struct buf *out)
 	return n;
 }
 
-static const char *node_of(const struct daemon *d, char node[static 256])
-{
-	const char *name = monitor_options(d->monitor)->node_name;
-
-	if (name)
-		return name;
-	clock_node_name(node, 256);
-	return node;
-}
-
 static uint64_t add_pods(const struct daemon *d, struct buf *out)
 {
-	uint64_t now = clock_boot_ns();
-	char node[256];
-	struct pod_lines t = {
+	struct record_lines t = {
 		.out = out,
-		.record = {.at_ns = now,
-			   .wall_ns = (int64_t)now + clock_wall_offset_ns(),
-			   .node = node_of(d, node)},
 		.lister_answers = {lister_answers(d->monitor, false),
 				   lister_answers(d->monitor, true)},
 	};
+	char node[256];
 
+	begin_record(d, RECORD_NONE, node, &t.record);
 	engine_pods_each(monitor_engine(d->monitor), add_pod, &t);
 	engine_each_container(monitor_engine(d->monitor), add_running, &t);
 	engine_each_stopping(monitor_engine(d->monitor), add_going, &t);
-	return t.lines;
+	return t.n;
 }
 
 static uint64_t add_shutdown(const struct daemon *d, struct buf *out)
@@ -181,25 +193,6 @@ static uint64_t add_shutdown(const struct daemon *d, struct buf *out)
 }
 
 /* --- containers that run, and those who follow -------------------------------------------------- */
-
-/* Of containers that run, or of stops. */
-struct record_lines {
-	struct buf *out; /* NULL: they are only counted */
-	struct record record;
-	uint64_t n, in_pods, unanswered;
-	bool brief; /* stops without processes, for what queries again and again */
-};
-
-static void begin_record(const struct daemon *d, enum record_type type, char node[static 256],
-			 struct record *ret)
-{
-	uint64_t now = clock_boot_ns();
-
-	*ret = (struct record){.type = type,
-			       .at_ns = now,
-			       .wall_ns = (int64_t)now + clock_wall_offset_ns(),
-			       .node = node_of(d, node)};
-}
 
 static void add_container(void *userdata, const struct engine_running *running)
 {

@@ -44,7 +44,7 @@ struct checkpoint {
 	uint64_t tried_ns;
 	size_t limit;	 /* above which it is written anew */
 	struct buf text; /* scratch */
-	struct checkpoint_stats stats;
+	struct metrics_checkpoint stats;
 };
 
 struct checkpoint *checkpoint_open(const char *path, line_gap_fn gap_fn, void *userdata)
@@ -67,6 +67,7 @@ struct checkpoint *checkpoint_open(const char *path, line_gap_fn gap_fn, void *u
 	}
 	c->gap_fn = gap_fn;
 	c->userdata = userdata;
+	c->stats.on = true;
 	return c;
 }
 
@@ -365,7 +366,7 @@ void checkpoint_finish(struct checkpoint *c, struct engine *engine, uint64_t now
 		write_anew(c, engine, now_ns);
 }
 
-void checkpoint_get_stats(const struct checkpoint *c, struct checkpoint_stats *ret)
+void checkpoint_get_stats(const struct checkpoint *c, struct metrics_checkpoint *ret)
 {
 	*ret = c->stats;
 }

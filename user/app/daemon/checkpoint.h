@@ -12,18 +12,12 @@
 #include "base/buf.h"
 #include "base/line_queue.h"
 #include "core/engine/engine.h"
+#include "wire/prometheus/metrics.h"
 
 /* The file's default name. */
 #define CHECKPOINT_NAME "checkpoint"
 
 struct checkpoint;
-
-struct checkpoint_stats {
-	uint64_t bytes;	  /* of the file, now */
-	uint64_t writes;  /* that succeeded */
-	uint64_t failed;  /* that did not */
-	uint64_t dropped; /* records that would not be repeated, because readers are far behind */
-};
 
 /* Opens and locks the file. gap_fn: of the line that stands there for some that are not in it. NULL
  * on failure, which is logged. The caller frees, which leaves the file. */
@@ -54,6 +48,6 @@ void checkpoint_written(struct checkpoint *checkpoint);
 /* The same when the daemon ends: writes all of it anew. */
 void checkpoint_finish(struct checkpoint *checkpoint, struct engine *engine, uint64_t now_ns);
 
-void checkpoint_get_stats(const struct checkpoint *checkpoint, struct checkpoint_stats *ret);
+void checkpoint_get_stats(const struct checkpoint *checkpoint, struct metrics_checkpoint *ret);
 
 #endif

@@ -217,17 +217,6 @@ static void add_control(const struct daemon *d, struct metrics *ret)
 	ret->control = (struct metrics_control){true, stats.answered, stats.refused, stats.failed};
 }
 
-static void add_checkpoint(const struct daemon *d, struct metrics *ret)
-{
-	struct checkpoint_stats stats;
-
-	if (!d->checkpoint)
-		return;
-	checkpoint_get_stats(d->checkpoint, &stats);
-	ret->checkpoint = (struct metrics_checkpoint){true, stats.bytes, stats.writes, stats.failed,
-						      stats.dropped};
-}
-
 static void add_boot(const struct daemon *d, struct metrics *ret)
 {
 	const struct bootnote *note;
@@ -268,7 +257,8 @@ static void fill_metrics(struct daemon *d, struct metrics *ret)
 	add_loop(monitor_steps(m), &ret->loop);
 	add_web(d, ret);
 	add_control(d, ret);
-	add_checkpoint(d, ret);
+	if (d->checkpoint)
+		checkpoint_get_stats(d->checkpoint, &ret->checkpoint);
 	if (d->inhibitor)
 		inhibitor_get_metrics(d->inhibitor, &ret->shutdown);
 	if (d->events)
@@ -296,17 +286,10 @@ static int write_metrics(struct daemon *d, enum expo_format format, struct buf *
 
 static void metrics(struct daemon *d, const struct web_request *request, struct web_reply *ret)
 {
-	static const enum expo_format formats[NEGOTIATE_FORMAT_COUNT] = {
-		[NEGOTIATE_TEXT] = EXPO_TEXT,
-		[NEGOTIATE_OPENMETRICS] = EXPO_OPENMETRICS,
-		[NEGOTIATE_PROTOBUF] = EXPO_PROTOBUF,
-	};
-	enum negotiate_format format = request->format;
-
-	ret->type = negotiate_content_type(format);
+	ret->type = negotiate_content_type(request->format);
 	ret->keep_ms = KEEP_MS;
 	tally_look(&d->tally, d->monitor, d->hearings);
-	if (write_metrics(d, formats[format], &ret->body) >= 0) {
+	if (write_metrics(d, request->format, &ret->body) >= 0) {
 		series_scraped(d->tally.series);
 		return;
 	}

@@ -33,9 +33,9 @@ struct sink_log {
 
 /* A sink that was wanted once stays, with its counts, when it is turned off. */
 struct recorders {
-	struct linesink *out, *file; /* NULL: never wanted so far */
-	struct journal *journal;
-	char *path; /* of file, for messages */
+	struct linesink *lines[METRICS_JOURNAL]; /* of the types before; NULL: never wanted */
+	struct journal *journal;		 /* likewise */
+	char *path;				 /* of file, for messages */
 	bool on[METRICS_SINK_COUNT];
 	struct sink_log logs[METRICS_SINK_COUNT];
 	bool signals, shed;
@@ -97,63 +97,62 @@ static int open_path(struct recorders *r, const char *path)
 	bool same = r->path && strcmp(r->path, path) == 0;
 	char *copy;
 
-	if (r->file && same)
-		return linesink_reopen(r->file, NULL);
+	if (r->lines[METRICS_FILE] && same)
+		return linesink_reopen(r->lines[METRICS_FILE], NULL);
 	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
 	free(r->path);
 	r->path = copy;
-	return r->file ? linesink_reopen(r->file, path)
-		       : linesink_new(path, recorders_add_gap, r, &r->file);
+	return r->lines[METRICS_FILE]
+		       ? linesink_reopen(r->lines[METRICS_FILE], path)
+		       : linesink_new(path, recorders_add_gap, r, &r->lines[METRICS_FILE]);
 }
 
-static void log_unwritten(const struct recorders *r, enum metrics_sink_type type, uint64_t records,
-			  const char *why)
+static bool is_there(const struct recorders *r, enum metrics_sink_type type)
 {
-	if (records)
-		log_warning("%" PRIu64 " records are not written to %s, as %s", records,
-			    name_of(r, type), why);
+	return type == METRICS_JOURNAL ? r->journal != NULL : r->lines[type] != NULL;
+}
+
+/* Of one that is there. */
+static struct line_stats stats_of(const struct recorders *r, enum metrics_sink_type type)
+{
+	struct line_stats stats;
+
+	if (type == METRICS_JOURNAL)
+		journal_get_stats(r->journal, &stats);
+	else
+		linesink_get_stats(r->lines[type], &stats);
+	return stats;
 }
 
 /* Waits for a slow reader, at most that long in all. */
-static void finish(struct recorders *r, enum metrics_sink_type type, struct linesink *sink,
-		   int timeout_ms, const char *why)
+static void finish(struct recorders *r, enum metrics_sink_type type, int timeout_ms,
+		   const char *why)
 {
-	struct linesink_stats stats;
+	uint64_t waiting;
 
-	linesink_finish(sink, timeout_ms);
-	linesink_get_stats(sink, &stats);
-	log_unwritten(r, type, stats.waiting, why);
+	if (type == METRICS_JOURNAL)
+		journal_finish(r->journal, timeout_ms);
+	else
+		linesink_finish(r->lines[type], timeout_ms);
+	waiting = stats_of(r, type).waiting;
+	if (waiting)
+		log_warning("%" PRIu64 " records are not written to %s, as %s", waiting,
+			    name_of(r, type), why);
 }
-
-static void finish_journal(struct recorders *r, int timeout_ms, const char *why)
-{
-	struct journal_stats stats;
-
-	journal_finish(r->journal, timeout_ms);
-	journal_get_stats(r->journal, &stats);
-	log_unwritten(r, METRICS_JOURNAL, stats.waiting, why);
-}
-
-static const char turned_off[] = "they are turned off there";
 
 /* What a sink does not take at once is lost when it is turned off; when it is turned on again, its
  * next record says so. */
-static void turn_off(struct recorders *r, enum metrics_sink_type type, struct linesink *sink)
+static void turn_off(struct recorders *r, enum metrics_sink_type type)
 {
 	if (!r->on[type])
 		return;
-	finish(r, type, sink, 0, turned_off);
-	linesink_discard(sink, r->now_ns);
-}
-
-static void turn_journal_off(struct recorders *r)
-{
-	if (!r->on[METRICS_JOURNAL])
-		return;
-	finish_journal(r, 0, turned_off);
-	journal_discard(r->journal, r->now_ns);
+	finish(r, type, 0, "they are turned off there");
+	if (type == METRICS_JOURNAL)
+		journal_discard(r->journal, r->now_ns);
+	else
+		linesink_discard(r->lines[type], r->now_ns);
 }
 
 static int open_file(struct recorders *r, const struct config *config)
@@ -161,12 +160,12 @@ static int open_file(struct recorders *r, const struct config *config)
 	const char *path = config->sink_file;
 	int error = path ? open_path(r, path) : 0;
 
-	if (r->file)
-		linesink_limit(r->file, config->sink_file_size);
+	if (is_there(r, METRICS_FILE))
+		linesink_limit(r->lines[METRICS_FILE], config->sink_file_size);
 	if (!path)
-		turn_off(r, METRICS_FILE, r->file);
+		turn_off(r, METRICS_FILE);
 	/* With a file that cannot be opened now, it is tried again and again. */
-	r->on[METRICS_FILE] = path && r->file;
+	r->on[METRICS_FILE] = path && is_there(r, METRICS_FILE);
 	return error < 0 ? open_failed(path, error) : 0;
 }
 
@@ -178,18 +177,19 @@ static int open_journal(struct recorders *r, enum config_journal wanted)
 		on && !r->journal ? journal_new(JOURNAL_SOCKET, add_gap_entry, r, &r->journal) : 0;
 
 	if (!on)
-		turn_journal_off(r);
+		turn_off(r, METRICS_JOURNAL);
 	r->on[METRICS_JOURNAL] = on && r->journal;
 	return error < 0 ? open_failed("the journal", error) : 0;
 }
 
 static int open_stdout(struct recorders *r, bool wanted)
 {
-	int error = wanted && !r->out ? linesink_new(NULL, recorders_add_gap, r, &r->out) : 0;
+	struct linesink **out = &r->lines[METRICS_STDOUT];
+	int error = wanted && !*out ? linesink_new(NULL, recorders_add_gap, r, out) : 0;
 
 	if (!wanted)
-		turn_off(r, METRICS_STDOUT, r->out);
-	r->on[METRICS_STDOUT] = wanted && r->out;
+		turn_off(r, METRICS_STDOUT);
+	r->on[METRICS_STDOUT] = wanted && *out;
 	return error < 0 ? open_failed("standard output", error) : 0;
 }
 
@@ -223,8 +223,8 @@ struct recorders *recorders_free(struct recorders *r)
 {
 	if (!r)
 		return NULL;
-	linesink_free(r->out);
-	linesink_free(r->file);
+	for (int i = 0; i < METRICS_JOURNAL; i++)
+		linesink_free(r->lines[i]);
 	journal_free(r->journal);
 	free(r->path);
 	buf_free(&r->held);
@@ -235,10 +235,9 @@ struct recorders *recorders_free(struct recorders *r)
 
 static void add_line(struct recorders *r, const char *line, size_t size)
 {
-	if (r->on[METRICS_STDOUT])
-		linesink_add(r->out, line, size, r->now_ns);
-	if (r->on[METRICS_FILE])
-		linesink_add(r->file, line, size, r->now_ns);
+	for (int i = 0; i < METRICS_JOURNAL; i++)
+		if (r->on[i])
+			linesink_add(r->lines[i], line, size, r->now_ns);
 }
 
 static void hand_on(struct recorders *r)
@@ -299,62 +298,52 @@ bool recorders_record(struct recorders *r, const struct record *record, const st
 
 void recorders_repeat(struct recorders *r, const struct buf *lines)
 {
-	if (r->on[METRICS_STDOUT])
-		linesink_mend(r->out, buf_str(lines), lines->len);
-	if (r->on[METRICS_FILE])
-		linesink_mend(r->file, buf_str(lines), lines->len);
+	for (int i = 0; i < METRICS_JOURNAL; i++)
+		if (r->on[i])
+			linesink_mend(r->lines[i], buf_str(lines), lines->len);
 	if (take_lines(r))
 		buf_add(&r->held, buf_str(lines), lines->len);
 }
 
-static bool is_idle(const struct recorders *r, enum metrics_sink_type type,
-		    const struct linesink *sink)
+static bool is_idle(const struct recorders *r, enum metrics_sink_type type)
 {
-	return !r->on[type] || linesink_is_idle(sink);
+	if (!r->on[type])
+		return true;
+	return type == METRICS_JOURNAL ? journal_is_idle(r->journal)
+				       : linesink_is_idle(r->lines[type]);
 }
 
 bool recorders_idle(const struct recorders *r)
 {
-	return !r->held.len && is_idle(r, METRICS_STDOUT, r->out) &&
-	       is_idle(r, METRICS_FILE, r->file);
+	return !r->held.len && is_idle(r, METRICS_STDOUT) && is_idle(r, METRICS_FILE);
 }
 
-static bool is_stuck(const struct recorders *r, enum metrics_sink_type type,
-		     const struct linesink *sink)
+static bool is_stuck(const struct recorders *r, enum metrics_sink_type type)
 {
-	struct linesink_stats stats;
-
-	if (!r->on[type])
-		return true;
-	linesink_get_stats(sink, &stats);
-	return stats.error || linesink_is_idle(sink);
-}
-
-static bool is_journal_stuck(const struct recorders *r)
-{
-	struct journal_stats stats;
-
-	if (!r->on[METRICS_JOURNAL])
-		return true;
-	journal_get_stats(r->journal, &stats);
-	return stats.error || journal_is_idle(r->journal);
+	return is_idle(r, type) || stats_of(r, type).error;
 }
 
 bool recorders_flushed(const struct recorders *r)
 {
-	return !r->held.len && is_stuck(r, METRICS_STDOUT, r->out) &&
-	       is_stuck(r, METRICS_FILE, r->file) && is_journal_stuck(r);
+	return !r->held.len && is_stuck(r, METRICS_STDOUT) && is_stuck(r, METRICS_FILE) &&
+	       is_stuck(r, METRICS_JOURNAL);
+}
+
+static bool drops(const struct recorders *r, enum metrics_sink_type type)
+{
+	if (!r->on[type])
+		return false;
+	return type == METRICS_JOURNAL ? journal_drops(r->journal) : linesink_drops(r->lines[type]);
 }
 
 bool recorders_drop(const struct recorders *r)
 {
-	return (r->on[METRICS_STDOUT] && linesink_drops(r->out)) ||
-	       (r->on[METRICS_FILE] && linesink_drops(r->file));
+	return drops(r, METRICS_STDOUT) || drops(r, METRICS_FILE);
 }
 
 bool recorders_wait(const struct recorders *r)
 {
-	return !recorders_idle(r) || (r->on[METRICS_JOURNAL] && !journal_is_idle(r->journal));
+	return !recorders_idle(r) || !is_idle(r, METRICS_JOURNAL);
 }
 
 /* Who reads standard output does not come back. */
@@ -380,12 +369,12 @@ static void log_error_change(struct recorders *r, enum metrics_sink_type type, i
 }
 
 static void log_losses(struct recorders *r, enum metrics_sink_type type, uint64_t dropped,
-		       bool drops, uint64_t now_ns)
+		       uint64_t now_ns)
 {
 	struct sink_log *log = r->logs + type;
 	uint64_t cost;
 
-	switch (trouble_look(&log->losses, dropped, drops, now_ns, &cost)) {
+	switch (trouble_look(&log->losses, dropped, drops(r, type), now_ns, &cost)) {
 	case TROUBLE_BEGINS:
 		log_warning("records for %s are dropped: %s", name_of(r, type),
 			    log->error ? "too many wait for it already"
@@ -402,45 +391,28 @@ static void log_losses(struct recorders *r, enum metrics_sink_type type, uint64_
 	}
 }
 
-static void log_change(struct recorders *r, enum metrics_sink_type type, int error,
-		       uint64_t dropped, bool drops, uint64_t now_ns)
+static void flush(struct recorders *r, enum metrics_sink_type type, uint64_t now_ns)
 {
-	log_error_change(r, type, error);
-	if (!is_gone(type, error))
-		log_losses(r, type, dropped, drops, now_ns);
-}
-
-static void flush(struct recorders *r, enum metrics_sink_type type, struct linesink *sink,
-		  uint64_t now_ns)
-{
-	struct linesink_stats stats;
+	struct line_stats stats;
 
 	if (!r->on[type])
 		return;
-	linesink_flush(sink, now_ns);
-	linesink_get_stats(sink, &stats);
-	log_change(r, type, stats.error, stats.dropped, linesink_drops(sink), now_ns);
-}
-
-static void flush_journal(struct recorders *r, uint64_t now_ns)
-{
-	struct journal_stats stats;
-
-	if (!r->on[METRICS_JOURNAL])
-		return;
-	journal_flush(r->journal);
-	journal_get_stats(r->journal, &stats);
-	log_change(r, METRICS_JOURNAL, stats.error, stats.dropped, journal_drops(r->journal),
-		   now_ns);
+	if (type == METRICS_JOURNAL)
+		journal_flush(r->journal);
+	else
+		linesink_flush(r->lines[type], now_ns);
+	stats = stats_of(r, type);
+	log_error_change(r, type, stats.error);
+	if (!is_gone(type, stats.error))
+		log_losses(r, type, stats.dropped, now_ns);
 }
 
 void recorders_flush(struct recorders *r, uint64_t now_ns)
 {
 	r->now_ns = now_ns;
 	hand_on(r);
-	flush(r, METRICS_STDOUT, r->out, now_ns);
-	flush(r, METRICS_FILE, r->file, now_ns);
-	flush_journal(r, now_ns);
+	for (int i = 0; i < METRICS_SINK_COUNT; i++)
+		flush(r, (enum metrics_sink_type)i, now_ns);
 }
 
 void recorders_shed_signals(struct recorders *r, bool shed)
@@ -450,7 +422,7 @@ void recorders_shed_signals(struct recorders *r, bool shed)
 
 void recorders_reopen(struct recorders *r)
 {
-	int error = r->on[METRICS_FILE] ? linesink_reopen(r->file, NULL) : 0;
+	int error = r->on[METRICS_FILE] ? linesink_reopen(r->lines[METRICS_FILE], NULL) : 0;
 
 	if (error < 0)
 		open_failed(r->path, error);
@@ -474,40 +446,22 @@ int recorders_reload(struct recorders *r, const struct config *config)
 
 void recorders_finish(struct recorders *r)
 {
-	static const char why[] = "graced ends";
-
 	hand_on(r);
-	if (r->on[METRICS_STDOUT])
-		finish(r, METRICS_STDOUT, r->out, FINISH_MS, why);
-	if (r->on[METRICS_FILE])
-		finish(r, METRICS_FILE, r->file, FINISH_MS, why);
-	if (r->on[METRICS_JOURNAL])
-		finish_journal(r, FINISH_MS, why);
-}
-
-static struct metrics_sink stats_of(const struct recorders *r, enum metrics_sink_type type,
-				    const struct linesink *sink)
-{
-	struct linesink_stats stats;
-
-	if (!sink)
-		return (struct metrics_sink){};
-	linesink_get_stats(sink, &stats);
-	return (struct metrics_sink){true, stats.written, stats.dropped, stats.waiting,
-				     r->logs[type].failures};
+	for (int i = 0; i < METRICS_SINK_COUNT; i++)
+		if (r->on[i])
+			finish(r, (enum metrics_sink_type)i, FINISH_MS, "graced ends");
 }
 
 void recorders_get_stats(const struct recorders *r, struct metrics_sink *ret)
 {
-	struct journal_stats stats;
+	for (int i = 0; i < METRICS_SINK_COUNT; i++) {
+		struct line_stats stats;
 
-	ret[METRICS_STDOUT] = stats_of(r, METRICS_STDOUT, r->out);
-	ret[METRICS_FILE] = stats_of(r, METRICS_FILE, r->file);
-	ret[METRICS_JOURNAL] = (struct metrics_sink){};
-	if (!r->journal)
-		return;
-	journal_get_stats(r->journal, &stats);
-	ret[METRICS_JOURNAL] =
-		(struct metrics_sink){true, stats.written, stats.dropped, stats.waiting,
-				      r->logs[METRICS_JOURNAL].failures};
+		ret[i] = (struct metrics_sink){};
+		if (!is_there(r, (enum metrics_sink_type)i))
+			continue;
+		stats = stats_of(r, (enum metrics_sink_type)i);
+		ret[i] = (struct metrics_sink){true, stats.written, stats.dropped, stats.waiting,
+					       r->logs[i].failures};
+	}
 }

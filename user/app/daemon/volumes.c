@@ -62,13 +62,8 @@ static void feed_mount(struct volumes *v, const struct kubemount *m)
 
 	feed_begin(&obs, OBS_VOLUME);
 	obs.volume.event = SHUTDOWN_EV_VOLUME;
-	obs.volume.id = m->id;
-	obs.volume.device = m->device;
-	strcpy(obs.volume.pod_uid, m->pod_uid);
-	strcpy(obs.volume.plugin, m->plugin);
-	strcpy(obs.volume.driver, m->driver);
+	obs.volume.mount = *m;
 	mounts_read_driver(v->real_root, m, obs.volume.driver);
-	strcpy(obs.volume.volume, m->volume);
 	feed_obs(feed_of(v), &obs);
 }
 

@@ -19,8 +19,8 @@
 struct describe {
 	sd_event *event;
 	struct sources sources;
-	struct podmap pods;
-	struct containermap containers;
+	struct namemap pods;
+	struct namemap containers;
 	struct podtab tab;
 	char home_key[SOURCE_HOMES_KEY_SIZE]; /* of the look-up in a home that is waited for; "" */
 };

@@ -105,10 +105,10 @@ struct cgnode {
 };
 
 struct cgmap {
-	struct map nodes;		/* by cgroup id */
-	struct podmap pods;		/* all that anything is known of */
-	size_t n_pods;			/* ... that have a cgroup */
-	struct containermap containers; /* likewise */
+	struct map nodes;	   /* by cgroup id */
+	struct namemap pods;	   /* all that anything is known of */
+	size_t n_pods;		   /* ... that have a cgroup */
+	struct namemap containers; /* likewise */
 	uint32_t max_nodes;
 	uint64_t refused;		 /* nodes that did not fit */
 	bool services;			 /* units are containers of a kind (scope services) */

@@ -157,7 +157,7 @@ static enum cgpath_qos cut_qos(struct cgpart *p)
 	return CGPATH_QOS_UNKNOWN;
 }
 
-bool cgpart_is_upper(struct cgpart c, struct cgpart_upper *ret)
+bool cgpart_is_upper(struct cgpart c, struct cgpart_claim *ret)
 {
 	enum cgpath_driver driver = cut_slice(&c);
 	enum cgpath_qos qos = cut_qos(&c);
@@ -170,7 +170,7 @@ bool cgpart_is_upper(struct cgpart c, struct cgpart_upper *ret)
 		named = cgpart_cut_suffix(&c, "-") && cut_last_word(&c, "kubepods");
 	if (!named || (plain && c.len > 0))
 		return false;
-	*ret = (struct cgpart_upper){
+	*ret = (struct cgpart_claim){
 		.kind = qos == CGPATH_QOS_UNKNOWN ? CGPATH_KUBEPODS_ROOT : CGPATH_QOS,
 		.qos = qos,
 		.driver = driver,
@@ -179,8 +179,7 @@ bool cgpart_is_upper(struct cgpart c, struct cgpart_upper *ret)
 }
 
 /* Cuts ":runtime:ID" off the end of C; true, with nothing cut, where there is no colon. */
-static bool cut_colon_form(struct cgpart *c, enum cgpath_runtime *ret_runtime,
-			   struct cgpart *ret_id)
+static bool cut_colon_form(struct cgpart *c, struct cgpart_claim *ret)
 {
 	const char *colon = memchr(c->at, ':', c->len);
 	struct cgpart tail;
@@ -188,19 +187,20 @@ static bool cut_colon_form(struct cgpart *c, enum cgpath_runtime *ret_runtime,
 	if (!colon)
 		return true;
 	tail = (struct cgpart){colon + 1, c->len - (size_t)(colon + 1 - c->at)};
-	*ret_runtime = cut_runtime(&tail, ":");
-	if (*ret_runtime == CGPATH_RT_NONE || !is_container_id(tail))
+	ret->runtime = cut_runtime(&tail, ":");
+	if (ret->runtime == CGPATH_RT_NONE || !is_container_id(tail))
 		return false;
-	*ret_id = tail;
+	ret->kind = CGPATH_CONTAINER;
+	ret->id = tail;
 	c->len = (size_t)(colon - c->at);
 	return true;
 }
 
-bool cgpart_is_pod(struct cgpart c, struct cgpart_pod *ret)
+bool cgpart_is_pod(struct cgpart c, struct cgpart_claim *ret)
 {
-	struct cgpart_pod pod = {.runtime = CGPATH_RT_NONE};
+	struct cgpart_claim pod = {.kind = CGPATH_POD};
 
-	if (!cut_colon_form(&c, &pod.runtime, &pod.id))
+	if (!cut_colon_form(&c, &pod))
 		return false;
 	pod.driver = cut_slice(&c);
 	if (!cut_pod_uid(&c, &pod.uid))
@@ -230,14 +230,14 @@ static bool is_bare_sandbox(enum cgpath_runtime runtime, bool scope, struct cgpa
 	return runtime == CGPATH_RT_CRIO && !scope && cgpart_cut_suffix(&parent, ".slice");
 }
 
-struct cgpart_leaf cgpart_leaf(struct cgpart c, struct cgpart parent)
+struct cgpart_claim cgpart_leaf(struct cgpart c, struct cgpart parent)
 {
-	const struct cgpart_leaf none = {.kind = CGPATH_NONE};
-	struct cgpart_leaf leaf = none;
+	const struct cgpart_claim none = {.kind = CGPATH_NONE};
+	struct cgpart_claim leaf = none;
 	bool scope = false;
 
 	if (cgpart_cut_suffix(&c, ".mount"))
-		return (struct cgpart_leaf){.kind = CGPATH_MOUNT};
+		return (struct cgpart_claim){.kind = CGPATH_MOUNT};
 	leaf.runtime = monitor_of(c, parent);
 	if (leaf.runtime != CGPATH_RT_NONE) {
 		leaf.kind = CGPATH_CONMON;
@@ -259,9 +259,9 @@ struct cgpart_leaf cgpart_leaf(struct cgpart c, struct cgpart parent)
 	return leaf;
 }
 
-struct cgpart_leaf cgpart_leaf_ecs(struct cgpart c, struct cgpart parent)
+struct cgpart_claim cgpart_leaf_ecs(struct cgpart c, struct cgpart parent)
 {
-	const struct cgpart_leaf none = {.kind = CGPATH_NONE};
+	const struct cgpart_claim none = {.kind = CGPATH_NONE};
 	struct cgpart number = c;
 
 	if (parent.len != ECS_TASK_LEN || !is_hex(parent.at, parent.len) || c.len > CGPATH_ID_LEN ||
@@ -274,13 +274,13 @@ struct cgpart_leaf cgpart_leaf_ecs(struct cgpart c, struct cgpart parent)
 	for (size_t i = 0; i < number.len; i++)
 		if (number.at[i] < '0' || number.at[i] > '9')
 			return none;
-	return (struct cgpart_leaf){.kind = CGPATH_CONTAINER, .runtime = CGPATH_RT_ECS, .id = c};
+	return (struct cgpart_claim){.kind = CGPATH_CONTAINER, .runtime = CGPATH_RT_ECS, .id = c};
 }
 
-struct cgpart_leaf cgpart_leaf_uuid(struct cgpart c)
+struct cgpart_claim cgpart_leaf_uuid(struct cgpart c)
 {
 	if (!is_uuid(c))
-		return (struct cgpart_leaf){.kind = CGPATH_NONE};
-	return (struct cgpart_leaf){
+		return (struct cgpart_claim){.kind = CGPATH_NONE};
+	return (struct cgpart_claim){
 		.kind = CGPATH_CONTAINER, .runtime = CGPATH_RT_UNKNOWN, .id = c};
 }

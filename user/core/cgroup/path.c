@@ -45,34 +45,31 @@ static void set_uid(struct cgpath *found, struct cgpart uid)
 	found->static_pod = uid.len == CGPART_HASH_UID_LEN;
 }
 
-static void enter_pod(struct walk *w, const struct cgpart_pod *pod)
+static void set_found(struct walk *w, const struct cgpart_claim *claim)
 {
 	w->found = (struct cgpath){
-		.kind = CGPATH_POD,
-		.qos = pod->qos != CGPATH_QOS_UNKNOWN ? pod->qos : w->qos,
-		.driver = pod->driver,
-		.root_len = w->root_len,
+		.kind = claim->kind,
+		.qos = claim->qos,
+		.runtime = claim->runtime,
+		.driver = claim->driver,
 	};
-	set_uid(&w->found, pod->uid);
-	w->place = BELOW_POD;
-	if (pod->runtime != CGPATH_RT_NONE) {
-		w->found.kind = CGPATH_CONTAINER;
-		w->found.runtime = pod->runtime;
-		set_text(w->found.container_id, pod->id);
-		w->place = DECIDED;
-	}
+	if (claim->id.len > 0)
+		set_text(w->found.container_id, claim->id);
 }
 
-static void set_leaf(struct walk *w, const struct cgpart_leaf *leaf)
+static void enter_pod(struct walk *w, const struct cgpart_claim *pod)
 {
-	w->found = (struct cgpath){.kind = leaf->kind, .runtime = leaf->runtime};
-	if (leaf->id.len > 0)
-		set_text(w->found.container_id, leaf->id);
+	set_found(w, pod);
+	if (pod->qos == CGPATH_QOS_UNKNOWN)
+		w->found.qos = w->qos;
+	w->found.root_len = w->root_len;
+	set_uid(&w->found, pod->uid);
+	w->place = pod->kind == CGPATH_POD ? BELOW_POD : DECIDED;
 }
 
 static void step_outside(struct walk *w, struct cgpart c)
 {
-	struct cgpart_leaf leaf = cgpart_leaf(c, w->parent);
+	struct cgpart_claim leaf = cgpart_leaf(c, w->parent);
 
 	if (leaf.kind == CGPATH_NONE)
 		leaf = cgpart_leaf_ecs(c, w->parent);
@@ -80,7 +77,7 @@ static void step_outside(struct walk *w, struct cgpart c)
 	if (w->found.kind == CGPATH_CONTAINER_OUTSIDE && cgpart_is(c, "container") &&
 	    !cgpart_is(w->parent, "container"))
 		return;
-	set_leaf(w, &leaf);
+	set_found(w, &leaf);
 	if (leaf.kind != CGPATH_CONTAINER)
 		return;
 	/* Seen from another cgroup namespace the pod is cut off, but the name is enough. */
@@ -92,9 +89,9 @@ static void step_outside(struct walk *w, struct cgpart c)
 
 static void step_below_kubepods(struct walk *w, struct cgpart c)
 {
-	struct cgpart_leaf leaf = cgpart_leaf(c, w->parent);
+	struct cgpart_claim leaf = cgpart_leaf(c, w->parent);
 
-	set_leaf(w, &leaf);
+	set_found(w, &leaf);
 	if (leaf.kind == CGPATH_CONTAINER || leaf.kind == CGPATH_SANDBOX)
 		w->place = DECIDED;
 }
@@ -102,12 +99,12 @@ static void step_below_kubepods(struct walk *w, struct cgpart c)
 /* A stranger or a mount unit in a pod's cgroup has no part in the pod's identity. */
 static void step_below_pod(struct walk *w, struct cgpart c)
 {
-	struct cgpart_leaf leaf = cgpart_leaf(c, w->parent);
+	struct cgpart_claim leaf = cgpart_leaf(c, w->parent);
 	struct cgpath pod = w->found;
 
 	if (leaf.kind == CGPATH_NONE)
 		leaf = cgpart_leaf_uuid(c);
-	set_leaf(w, &leaf);
+	set_found(w, &leaf);
 	if (leaf.kind != CGPATH_NONE && leaf.kind != CGPATH_MOUNT) {
 		w->found.qos = pod.qos;
 		w->found.driver = pod.driver;
@@ -119,37 +116,32 @@ static void step_below_pod(struct walk *w, struct cgpart c)
 }
 
 /* A plain "burstable" is a QoS class only as a child of kubepods. */
-static bool enter_upper(struct walk *w, const struct cgpart_upper *upper)
+static bool enter_upper(struct walk *w, const struct cgpart_claim *upper)
 {
 	if (w->place != OUTSIDE && w->place != BELOW_KUBEPODS)
 		return false;
 	if (upper->kind == CGPATH_QOS && upper->driver == CGPATH_DRIVER_CGROUPFS &&
 	    w->found.kind != CGPATH_KUBEPODS_ROOT)
 		return false;
-	w->found = (struct cgpath){
-		.kind = upper->kind,
-		.qos = upper->qos,
-		.driver = upper->driver,
-	};
+	set_found(w, upper);
 	w->place = BELOW_KUBEPODS;
 	return true;
 }
 
 static void step(struct walk *w, struct cgpart c)
 {
-	struct cgpart_pod pod;
-	struct cgpart_upper upper;
+	struct cgpart_claim claim;
 
-	if (cgpart_is_pod(c, &pod)) {
-		enter_pod(w, &pod);
+	if (cgpart_is_pod(c, &claim)) {
+		enter_pod(w, &claim);
 		return;
 	}
-	if (cgpart_is_upper(c, &upper)) {
+	if (cgpart_is_upper(c, &claim)) {
 		/* Kept below a decided component too, for a pod that may follow. */
-		w->qos = upper.kind == CGPATH_QOS ? upper.qos : CGPATH_QOS_GUARANTEED;
-		if (upper.kind == CGPATH_KUBEPODS_ROOT)
+		w->qos = claim.kind == CGPATH_QOS ? claim.qos : CGPATH_QOS_GUARANTEED;
+		if (claim.kind == CGPATH_KUBEPODS_ROOT)
 			w->root_len = (size_t)(c.at - w->start) - 1;
-		if (enter_upper(w, &upper))
+		if (enter_upper(w, &claim))
 			return;
 	}
 	switch (w->place) {

@@ -202,7 +202,7 @@ static void save_exits(const struct writer *k, bool all)
 	if (!shutdowns_want_exits(k->c->shutdowns))
 		return;
 	for (size_t i = 0; (c = podtab_next_container(&k->c->names->tab, &i));) {
-		p = c->of->name.way == CONTAINER_BY_ID && c->exit.noted
+		p = c->of->name.way == CONTAINER_BY_ID && c->ended
 			    ? pods_find(k->c->pods, c->pod_uid)
 			    : NULL;
 		if (p && (all || p->changed))

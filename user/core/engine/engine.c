@@ -650,7 +650,6 @@ void engine_get_stats(const struct engine *e, struct engine_stats *ret)
 	ret->pods_described = e->names.tab.n_pods;
 	ret->containers_described = e->names.tab.n_containers;
 	ret->names_refused = e->names.tab.refused;
-	ret->names_aged = e->names.tab.aged;
 }
 
 bool engine_has_changed(const struct engine *e)
@@ -680,7 +679,7 @@ size_t engine_get_shutdown_groups(const struct engine *e, struct engine_shutdown
 	return shutdowns_get_groups(&e->shutdowns, ret, max);
 }
 
-bool engine_get_ending(const struct engine *e, const char *pod_uid, struct engine_ending *ret)
+bool engine_get_ending(const struct engine *e, const char *pod_uid, struct kubelet_ending *ret)
 {
 	return shutdowns_get_ending(&e->shutdowns, pod_uid, ret);
 }

@@ -42,7 +42,6 @@ struct engine_stats {
 	uint64_t pods_described; /* known by name, or about to be, by what sources provided */
 	uint64_t containers_described;
 	uint64_t names_refused;	  /* of those: found no room */
-	uint64_t names_aged;	  /* ... and dropped for their age */
 	uint64_t procs_forgotten; /* scope all: survivors of a signal, followed no longer */
 	uint64_t discrepancies[DISCREPANCY_COUNT]; /* reported */
 	uint64_t kept_refused; /* observations of an earlier engine that could not be so */
@@ -124,10 +123,14 @@ bool engine_get_cgroup(const struct engine *engine, uint64_t id, struct engine_c
 /* A cgroup's path, valid until the next call of engine_step(); NULL: not known. */
 const char *engine_cgroup_path(const struct engine *engine, uint64_t id);
 
-/* A pod as `graced pods` and the metrics show it. Strings are borrowed and valid during the call
- * that shows it. Times are nanoseconds of CLOCK_BOOTTIME. */
+/* A pod as `graced pods` and the metrics show it, or a container or service in none. Strings are
+ * borrowed and valid during the call that shows it. Times are nanoseconds of CLOCK_BOOTTIME. */
 struct podview {
 	SHARED(record_pod, pod);
+	/* Known: it is about this container, which is in no pod. Of what follows there are its
+	 * stage (POD_STAGE_SYNC: it runs, POD_STAGE_TERMINATING: it was asked to stop) and the
+	 * times. */
+	struct record_container container;
 	enum pod_stage stage;
 	uint64_t first_ns;    /* when it was first seen */
 	uint64_t since_ns;    /* ... and when it came to its stage */
@@ -142,6 +145,12 @@ struct podview {
 	bool ready_known, ready; /* as the kubelet lists it; not known where it does not */
 	uint64_t ready_stop_ns;	 /* it is reported as Ready, being stopped since then; 0: not so */
 	uint32_t discrepancies;	 /* that hold, and those of its exits: bits of enum discrepancy */
+	/* What the engine leaves to those who show it. */
+	uint64_t at_ns;
+	int64_t wall_ns;    /* since 1970, UTC */
+	const char *node;   /* NULL: not known */
+	bool desired_known; /* the source that lists such pods has answered */
+	bool gone;	    /* the daemon knows it no longer; the rest is what it knew last */
 };
 
 /* Called for each pod that is followed, the oldest first; must not call the engine. */
@@ -168,19 +177,12 @@ struct engine_shutdown_group {
  * has none, or no shutdown is followed. */
 size_t engine_get_shutdown_groups(const struct engine *engine, struct engine_shutdown_group *ret,
 				  size_t max);
-#define ENGINE_ENDING_EXITS 128
 
-/* How a pod ended, for its status. */
-struct engine_ending {
-	const char *namespace_, *name;
-	int64_t now_wall_ns;
-	struct podend_exit exits[ENGINE_ENDING_EXITS]; /* those that were observed or reported */
-	size_t n_exits;
-};
+/* How a pod ended, for its status. False: its names are not known, or more of its containers have
+ * ended than are listed. The strings are valid until the next call of engine_step(). */
+bool engine_get_ending(const struct engine *engine, const char *pod_uid,
+		       struct kubelet_ending *ret);
 
-/* False: its names are not known, or more of its containers have ended than are listed. The strings
- * are valid until the next call of engine_step(). */
-bool engine_get_ending(const struct engine *engine, const char *pod_uid, struct engine_ending *ret);
 /* A pod that a shutdown would end. */
 struct engine_planned_pod {
 	const char *uid, *namespace_, *name; /* names: NULL where they are not known */

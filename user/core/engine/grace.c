@@ -186,15 +186,9 @@ enum record_tri stops_pod_terminating(const struct stops *stops, const struct st
 /* --- what a node's shutdown gives ----------------------------------------------------------------
  */
 
-struct shutplan_pod given_pod(const struct podtab_pod *meta, bool is_static)
+size_t given_group(const struct shutplan *plan, const struct podtab_pod *meta, bool is_static)
 {
-	struct shutplan_pod pod = {.is_static = is_static, .mirror = is_static};
-
-	if (meta && meta->known & META_POD_PRIORITY) {
-		pod.has_priority = true;
-		pod.priority = (int32_t)meta->priority;
-	}
-	return pod;
+	return shutplan_group_of(plan, meta ? (int32_t)meta->priority : 0, is_static);
 }
 
 /* The announcement and the kernel's records come by different ways, and the kubelet is as quick. */
@@ -210,17 +204,17 @@ static bool may_be_of_shutdown(const struct stop *stop, const struct given *give
 	       !(kill->seen && kill->at_ns < given->announced_ns);
 }
 
+static const struct seconds unset;
+
 /* The shortest period that any group's pods are given. */
-static uint64_t least_given_ns(const struct shutplan *plan, struct shutplan_pod pod)
+static uint64_t least_given_ns(const struct shutplan *plan, bool is_static)
 {
 	uint64_t least_ns = UINT64_MAX;
 
-	pod.has_priority = true;
 	for (size_t i = 0; i < plan->n; i++) {
-		struct pod_seconds given;
+		size_t group = shutplan_group_of(plan, plan->groups[i].priority, is_static);
+		struct seconds given = shutplan_stop_s(plan, group, unset, unset);
 
-		pod.priority = plan->groups[i].priority;
-		given = shutplan_stop_s(plan, &pod, (struct pod_seconds){});
 		if (given.set && given.s >= 0 && (uint64_t)given.s * NS_PER_S < least_ns)
 			least_ns = (uint64_t)given.s * NS_PER_S;
 	}
@@ -254,12 +248,12 @@ static void note_managed(const struct given *given, const struct podtab_pod *met
 static void note_planned(const struct given *given, const struct podtab_pod *meta,
 			 struct stop *stop)
 {
-	const struct shutplan_pod pod = given_pod(meta, stop->node->cgroups->is_static);
-	const struct pod_seconds seconds =
-		shutplan_stop_s(given->plan, &pod, (struct pod_seconds){});
+	const bool is_static = stop->node->cgroups->is_static;
+	const struct seconds seconds = shutplan_stop_s(
+		given->plan, given_group(given->plan, meta, is_static), unset, unset);
 
 	stop->given_unknown = !(meta->known & META_POD_PRIORITY) &&
-			      least_given_ns(given->plan, pod) < longest_own_ns(meta);
+			      least_given_ns(given->plan, is_static) < longest_own_ns(meta);
 	if (!stop->given_unknown && seconds.set && seconds.s >= 0 &&
 	    (!stop->given_ns || (uint64_t)seconds.s * NS_PER_S < stop->given_ns))
 		stop->given_ns = (uint64_t)seconds.s * NS_PER_S;

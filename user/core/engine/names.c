@@ -655,7 +655,7 @@ void names_save_exit(const struct podtab_container *c, const struct saver *to)
 
 	COPY(about.id, c->of->name.first);
 	save_container(to, c, &about);
-	kept->as = c->exit.as;
+	kept->as = c->exit;
 	kept->compared = c->compared;
 	kept->again = c->again;
 	kept->differs = c->differs;
@@ -678,6 +678,7 @@ int names_load_exit(struct names *names, const struct kept_exit *exit, uint64_t 
 	c->compared = exit->compared;
 	c->again = exit->again;
 	c->differs = exit->differs;
-	c->exit = (struct podtab_exit){.noted = true, .as = exit->as};
+	c->exit = exit->as;
+	c->ended = true;
 	return 0;
 }

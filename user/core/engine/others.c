@@ -142,12 +142,16 @@ int stops_on_look(struct stops *stops, const struct obs *obs)
 	return 0;
 }
 
-/* Init does not act on its request, as far as that was observed. */
-static bool is_unheard(const struct stop *stop)
+/* As far as that was observed. */
+static enum waits_init waits_init_of(const struct stop *stop, uint64_t begin_ns)
 {
 	enum unheard reason = stop_unheard(stop);
 
-	return reason != UNHEARD_NONE && reason != UNHEARD_TRAP && reason != UNHEARD_CHILD_IGNORED;
+	if (stop->kill->seen && begin_ns >= stop->kill->at_ns)
+		return WAITS_INIT_KILLED;
+	if (reason != UNHEARD_NONE && reason != UNHEARD_TRAP && reason != UNHEARD_CHILD_IGNORED)
+		return WAITS_INIT_UNHEARD;
+	return stop->request->taken_ns ? WAITS_INIT_TAKEN : WAITS_INIT_HEARD;
 }
 
 int stops_on_looked(struct stops *stops, const struct obs *obs)
@@ -156,13 +160,8 @@ int stops_on_looked(struct stops *stops, const struct obs *obs)
 
 	if (!stop)
 		return 0;
-	waits_end(&stop->waits, &obs->looked, obs->at_ns,
-		  &(struct waits_stop){
-			  .init_pid = stop->init.pid,
-			  .killed = stop->kill->seen && obs->looked.begin_ns >= stop->kill->at_ns,
-			  .unheard = is_unheard(stop),
-			  .taken = stop->request->taken_ns,
-		  });
+	waits_end(&stop->waits, &obs->looked, obs->at_ns, stop->init.pid,
+		  waits_init_of(stop, obs->looked.begin_ns));
 	return 0;
 }
 
@@ -273,7 +272,7 @@ static enum ended_by init_ended_by(const struct stop *stop)
 		return ENDED_PID_NAMESPACE;
 	if (died_of == 9 && stop->kill->seen)
 		return by_relation(stop->kill->sender.relation);
-	return died_of <= 64 ? by_relation((enum relation)stop->last_from[died_of]) : ENDED_UNKNOWN;
+	return by_relation(stop_last_from(stop, died_of));
 }
 
 static struct record_member first_member(const struct stop *stop)

@@ -308,14 +308,9 @@ static void arrived(struct pods *pods, struct epod *p)
 
 /* --- lives --------------------------------------------------------------------------------- */
 
-static struct pod_seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
+static struct seconds seconds_of(uint32_t known, uint32_t bit, uint64_t ns)
 {
-	return (struct pod_seconds){known & bit, (int64_t)(ns / NS_PER_S)};
-}
-
-static bool is_terminal(const struct epod *p)
-{
-	return p->reported.phase == META_PHASE_SUCCEEDED || p->reported.phase == META_PHASE_FAILED;
+	return (struct seconds){known & bit, (int64_t)(ns / NS_PER_S)};
 }
 
 static struct podlife_update update_of(const struct pods *pods, const struct epod *p)
@@ -324,7 +319,7 @@ static struct podlife_update update_of(const struct pods *pods, const struct epo
 
 	return (struct podlife_update){
 		.deleting = w->deleting,
-		.terminal = is_terminal(p),
+		.terminal = meta_phase_is_terminal(w->phase),
 		.quiet = pods_is_empty(pods, p),
 		.deletion_grace =
 			seconds_of(w->known, META_POD_DELETION_GRACE, w->deletion_grace_ns),
@@ -419,7 +414,7 @@ static void set_quiet_trigger(struct epod *p)
 		set_later_trigger(p, POD_CGROUP_REMOVED, p->removed_ns);
 	else if (p->was_listed && !p->listed)
 		set_later_trigger(p, POD_REMOVED, p->truth.gone_ns);
-	else if (is_terminal(p))
+	else if (meta_phase_is_terminal(p->reported.phase))
 		set_later_trigger(p, POD_PHASE, p->list_ns);
 }
 
@@ -436,7 +431,8 @@ static bool may_start(const struct pods *pods, const struct epod *p)
 	const struct cgnode *node;
 	bool stands = false;
 
-	if (p->cgroups_over || p->removed_ns || is_terminal(p) || left_since_end(p))
+	if (p->cgroups_over || p->removed_ns || meta_phase_is_terminal(p->reported.phase) ||
+	    left_since_end(p))
 		return false;
 	if (!pod)
 		return p->listed;

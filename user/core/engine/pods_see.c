@@ -368,20 +368,6 @@ static void take(struct pods *pods, struct epod *p, enum epod_update how, uint64
 	pods_drive(pods, p);
 }
 
-static enum cgpath_qos qos_of(uint32_t qos)
-{
-	switch (qos) {
-	case META_QOS_GUARANTEED:
-		return CGPATH_QOS_GUARANTEED;
-	case META_QOS_BURSTABLE:
-		return CGPATH_QOS_BURSTABLE;
-	case META_QOS_BEST_EFFORT:
-		return CGPATH_QOS_BESTEFFORT;
-	default:
-		return CGPATH_QOS_UNKNOWN;
-	}
-}
-
 /* What is listed again after it was not is made anew, by the same uid. */
 static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_ns)
 {
@@ -402,7 +388,9 @@ static void listed(struct pods *pods, const struct meta_pod *meta, uint64_t at_n
 	if (p->life.stage == POD_STAGE_NONE || (!p->listed && p->was_listed))
 		how = EPOD_ANEW;
 	pod = pods_cgroups(p);
-	p->qos = pod ? pod->qos : qos_of(meta->qos);
+	p->qos = pod				      ? pod->qos
+		 : meta->qos <= CGPATH_QOS_BESTEFFORT ? (enum cgpath_qos)meta->qos
+						      : CGPATH_QOS_UNKNOWN;
 	p->is_static |= meta->known & META_POD_STATIC && meta->is_static;
 	p->listed = p->was_listed = true;
 	p->reported = reported;

@@ -166,8 +166,7 @@ void truth_reported(struct pods *pods, struct epod *p, const struct meta_pod *me
 
 static bool is_terminal(const struct epod *p)
 {
-	return p->listed && (p->reported.phase == META_PHASE_SUCCEEDED ||
-			     p->reported.phase == META_PHASE_FAILED);
+	return p->listed && meta_phase_is_terminal(p->reported.phase);
 }
 
 /* A container that no source describes may be the sandbox. */
@@ -339,7 +338,7 @@ void truth_expire(struct pods *pods, uint64_t now_ns)
 static void report_exit(struct pods *pods, const struct podtab_container *c, enum discrepancy kind,
 			enum meta_source source, const struct discrepancy_reported *reported)
 {
-	const struct podtab_exit *exit = &c->exit;
+	const struct exit_seen *exit = &c->exit;
 	struct record_discrepancy *r = report_begin(pods, kind, source, exit->at_ns);
 
 	snprintf(r->id, sizeof(r->id), "%s/%s/%llu/%s", pods->out->host.boot_id, c->of->name.first,
@@ -358,13 +357,13 @@ static void report_exit(struct pods *pods, const struct podtab_container *c, enu
 	output_report(pods->out);
 }
 
-static uint32_t compare(const struct pods *pods, const struct podtab_exit *exit,
+static uint32_t compare(const struct pods *pods, const struct exit_seen *exit,
 			const struct discrepancy_reported *as)
 {
 	struct discrepancy_reported reported = *as;
 
 	reported.heard_ns = (int64_t)(pods->out->now_ns + (uint64_t)pods->out->host.wall_offset_ns);
-	return discrepancy_of_exit(&exit->as, &reported);
+	return discrepancy_of_exit(exit, &reported);
 }
 
 void pods_exit_reported(struct pods *pods, struct podtab_container *c, enum meta_source source,
@@ -373,7 +372,7 @@ void pods_exit_reported(struct pods *pods, struct podtab_container *c, enum meta
 	struct epod *p;
 	uint32_t bits;
 
-	if (!c->exit.noted || !c->exit.seen || c->again ||
+	if (!c->ended || !c->exit.seen || c->again ||
 	    (source != META_CRI && source != META_KUBELET && source != META_API))
 		return;
 	bits = compare(pods, &c->exit, reported) & ~c->differs;

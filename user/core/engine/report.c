@@ -250,7 +250,7 @@ void stops_compare_exit(struct stops *stops, struct podtab_container *c)
 {
 	/* No source reports a sandbox's exit, and the kubelet only repeats the runtime, in whole
 	 * seconds. */
-	if (c->compared || !c->exit.noted || c->exit_from != META_CRI)
+	if (c->compared || !c->ended || c->exit_from != META_CRI)
 		return;
 	c->compared = true;
 	report_runtime_exit(stops, c);
@@ -272,7 +272,7 @@ static void report_restart(struct stops *stops, struct podtab_container *former,
 	struct record *rec = begin(stops, RECORD_RESTART, restart, stops->out->now_ns);
 	struct record_restart *r = &rec->restart;
 
-	former->exit.asked = false;
+	former->asked = false;
 	snprintf(r->id, sizeof(r->id), "%s/%s/%llu", stops->out->host.boot_id,
 		 former->of->name.first, (unsigned long long)former->exit.start_ns);
 	subject_ended(stops->names, former, &r->pod, &r->container);
@@ -294,7 +294,7 @@ static bool is_named_in_pod(const struct podtab_container *c)
 /* A kubelet makes a container in the place of another only while its pod is to run on. */
 static bool replaces(const struct podtab_container *next, const struct podtab_container *former)
 {
-	return is_named_in_pod(next) && is_named_in_pod(former) && former->exit.asked &&
+	return is_named_in_pod(next) && is_named_in_pod(former) && former->asked &&
 	       next->attempt > former->attempt && next->attempt - former->attempt == 1 &&
 	       strcmp(next->pod_uid, former->pod_uid) == 0 && strcmp(next->name, former->name) == 0;
 }
@@ -306,7 +306,7 @@ void stops_compare_restart(struct stops *stops, struct podtab_container *c)
 	struct podtab_container *other;
 	size_t pos = 0;
 
-	if (c->sought || !is_named_in_pod(c) || !(c->exit.asked || c->attempt))
+	if (c->sought || !is_named_in_pod(c) || !(c->asked || c->attempt))
 		return;
 	c->sought = true;
 	while ((other = podtab_next_container(&stops->names->tab, &pos))) {

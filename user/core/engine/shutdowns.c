@@ -123,15 +123,7 @@ static int open_sequencer(struct shutdowns *s, const struct obs_shutdown_plan *p
 {
 	const struct shutdown_config config = {
 		.cgroups = s->map,
-		.mode = plan->mode,
-		.overdue_slack_ns = plan->overdue_slack_ns,
-		.status_wait_ns = plan->status_wait_ns,
-		.deaf_grace_ns = plan->deaf_grace_ns,
-		.volumes = plan->volumes,
-		.statuses = plan->statuses,
-		.taint = plan->taint,
-		.unschedulable = plan->unschedulable,
-		.stops_kubelet = plan->stops_kubelet,
+		.policy = plan->policy,
 		.effect = shutdowns_take_effect,
 		.userdata = s,
 	};

@@ -14,7 +14,7 @@
 
 struct engine_planned_pod;
 struct engine_shutdown_group;
-struct engine_ending;
+struct kubelet_ending;
 
 /* What a source was asked for last. */
 struct shutdowns_question {
@@ -113,7 +113,7 @@ void shutdowns_note_outside(struct shutdowns *s, struct cgnode *node);
 /* All that are known. Those whose labels a rule wants and no source has provided are queried. */
 void shutdowns_note_all_outside(struct shutdowns *s);
 /* As engine_get_ending() has it. */
-bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct engine_ending *ret);
+bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct kubelet_ending *ret);
 /* As engine_each_planned() and engine_count_cut_short() have it. */
 void shutdowns_each_planned(const struct shutdowns *s,
 			    void (*fn)(void *userdata, const struct engine_planned_pod *pod),

@@ -14,9 +14,9 @@ void shutdowns_note(struct shutdowns *s, const struct shutdown_event *event)
 	s->unjudged |= shutdown_note(s->sequencer, event) > 0;
 }
 
-static struct pod_seconds seconds_of(bool known, uint64_t ns)
+static struct seconds seconds_of(bool known, uint64_t ns)
 {
-	return (struct pod_seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
+	return (struct seconds){.set = known, .s = (int64_t)(ns / NS_PER_S)};
 }
 
 /* Whether some source provides the status of such a pod. */
@@ -29,9 +29,7 @@ static bool is_listed(const struct shutdowns *s, bool is_static)
 
 static uint32_t group_of(const struct shutdowns *s, const char *uid, bool is_static)
 {
-	struct shutplan_pod pod = given_pod(podtab_pod(&s->names->tab, uid), is_static);
-
-	return s->plan.n ? (uint32_t)shutplan_group_of(&s->plan, &pod) : 0;
+	return (uint32_t)given_group(&s->plan, podtab_pod(&s->names->tab, uid), is_static);
 }
 
 /* It has no object, or none any more, or one that says that the pod is over and not Ready. Without
@@ -41,9 +39,7 @@ static bool has_ended(const struct shutdowns *s, const struct epod *p)
 {
 	if (!p->listed)
 		return p->was_listed || pods_is_missing(s->pods, p);
-	return (p->reported.phase == META_PHASE_SUCCEEDED ||
-		p->reported.phase == META_PHASE_FAILED) &&
-	       p->truth.ready != TRI_TRUE;
+	return meta_phase_is_terminal(p->reported.phase) && p->truth.ready != TRI_TRUE;
 }
 
 /* The kube-apiserver's own pod: once it stops, the API cannot be queried. */
@@ -141,33 +137,30 @@ static enum shutdown_kind kind_of(const struct shutdowns *s, const struct cgnode
 	return SHUTDOWN_KIND_UNKNOWN;
 }
 
+static struct seconds spec_grace(const struct shutdowns *s, const struct cgnode *node)
+{
+	const struct podtab_pod *meta = names_pod(s->names, node);
+
+	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns) : (struct seconds){};
+}
+
 /* How long the runtime waits at most between the stop signal and its SIGKILL: a pod may be deleted
  * before its group is ended or after. */
 static bool timeout_of(const struct shutdowns *s, const struct cgnode *node, uint64_t *ret_ns)
 {
 	const struct podtab_pod *meta = names_pod(s->names, node);
-	struct shutplan_pod pod = given_pod(meta, node->cgroups->is_static);
+	size_t group = given_group(&s->plan, meta, node->cgroups->is_static);
 	bool deleting = meta && meta->known & META_POD_DELETING && meta->deleting;
-	struct pod_seconds deletion = {}, stop;
+	struct seconds deletion = {}, stop;
 
-	if (meta)
-		pod.grace = seconds_of(meta->known & META_POD_GRACE, meta->grace_ns);
 	if (deleting)
 		deletion =
 			seconds_of(meta->known & META_POD_DELETION_GRACE, meta->deletion_grace_ns);
-	stop = shutplan_longest_stop_s(&s->plan, &pod, deletion);
+	stop = shutplan_longest_stop_s(&s->plan, group, spec_grace(s, node), deletion);
 	if (__builtin_mul_overflow((uint64_t)stop.s, NS_PER_S, ret_ns))
 		*ret_ns = UINT64_MAX;
 	/* It may not be ended early while it is not known what its deletion gave it. */
 	return stop.set && deleting == deletion.set;
-}
-
-static struct pod_seconds spec_grace(const struct shutdowns *s, const struct cgnode *node)
-{
-	const struct podtab_pod *meta = names_pod(s->names, node);
-
-	return meta ? seconds_of(meta->known & META_POD_GRACE, meta->grace_ns)
-		    : (struct pod_seconds){};
 }
 
 /* In mode manage graced asks itself where the runtime does not. A service's is systemd, and so is
@@ -322,13 +315,11 @@ static const struct managed_rule *rule_of(const struct shutdowns *s, const struc
 
 static uint32_t group_by(const struct shutdowns *s, const struct managed_rule *rule)
 {
-	const struct shutplan_pod pod = {.has_priority = true, .priority = rule->priority};
-
-	return s->plan.n ? (uint32_t)shutplan_group_of(&s->plan, &pod) : 0;
+	return (uint32_t)shutplan_group_of(&s->plan, rule->priority, false);
 }
 
 /* A part of a second counts as a whole one. */
-static struct pod_seconds own_grace(const struct shutdowns *s, const struct cgnode *node)
+static struct seconds own_grace(const struct shutdowns *s, const struct cgnode *node)
 {
 	const struct podtab_container *meta = names_container(s->names, node);
 
@@ -336,7 +327,7 @@ static struct pod_seconds own_grace(const struct shutdowns *s, const struct cgno
 		return seconds_of(true, meta->grace_ns < UINT64_MAX - NS_PER_S
 						? meta->grace_ns + NS_PER_S - 1
 						: meta->grace_ns);
-	return (struct pod_seconds){.set = node->kind != GRACED_WATCH_SERVICE, .s = ENGINE_GRACE_S};
+	return (struct seconds){.set = node->kind != GRACED_WATCH_SERVICE, .s = ENGINE_GRACE_S};
 }
 
 /* A rule wants labels that no source has provided: those of Docker's containers. */
@@ -409,7 +400,7 @@ static const char *runtime_of(const struct podtab_container *c)
 	}
 }
 
-static int64_t started_wall_ns(const struct podtab_exit *exit)
+static int64_t started_wall_ns(const struct exit_seen *exit)
 {
 	return exit->start_ns && exit->start_ns < exit->at_ns
 		       ? exit->wall_ns - (int64_t)(exit->at_ns - exit->start_ns)
@@ -419,7 +410,7 @@ static int64_t started_wall_ns(const struct podtab_exit *exit)
 /* The kernel's word; what it has not seen is the runtime's. False: neither is there. */
 static bool fill_exit(const struct podtab_container *c, struct podend_exit *ret)
 {
-	const struct podtab_exit *exit = &c->exit;
+	const struct exit_seen *exit = &c->exit;
 	bool reported = c->known & META_CTR_EXIT && c->exit_from == META_CRI && !c->again;
 
 	*ret = (struct podend_exit){
@@ -437,7 +428,7 @@ static bool fill_exit(const struct podtab_container *c, struct podend_exit *ret)
 	return exit->seen || reported;
 }
 
-bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct engine_ending *ret)
+bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct kubelet_ending *ret)
 {
 	const struct podtab_pod *meta = podtab_pod(&s->names->tab, uid);
 	const struct podtab_container *c;
@@ -449,10 +440,9 @@ bool shutdowns_get_ending(const struct shutdowns *s, const char *uid, struct eng
 	ret->now_wall_ns = (int64_t)(s->out->now_ns + (uint64_t)s->out->host.wall_offset_ns);
 	ret->n_exits = 0;
 	for (size_t i = 0; (c = podtab_next_container(&s->names->tab, &i));) {
-		if (c->of->name.way != CONTAINER_BY_ID || !c->exit.noted ||
-		    strcmp(c->pod_uid, uid) != 0)
+		if (c->of->name.way != CONTAINER_BY_ID || !c->ended || strcmp(c->pod_uid, uid) != 0)
 			continue;
-		if (ret->n_exits == ENGINE_ENDING_EXITS)
+		if (ret->n_exits == ENDING_EXITS_MAX)
 			return false;
 		ret->n_exits += fill_exit(c, &ret->exits[ret->n_exits]);
 	}
@@ -477,7 +467,7 @@ static struct engine_planned_pod planned_pod(const struct shutdowns *s, const st
 		pod.grace_known = meta->known & META_POD_GRACE;
 	}
 	if (pod.grace_known) {
-		struct pod_seconds grace = seconds_of(true, meta->grace_ns);
+		struct seconds grace = seconds_of(true, meta->grace_ns);
 
 		pod.grace_ns = meta->grace_ns;
 		given_s = shutplan_override_s(given_s, grace);

@@ -32,8 +32,8 @@ struct given {
 	const struct shutdown *sequencer; /* of a managed one */
 };
 
-/* The pod as the plan sees it; meta NULL: no source describes it. */
-struct shutplan_pod given_pod(const struct podtab_pod *meta, bool is_static);
+/* The pod's group by the plan; meta NULL: no source describes it. */
+size_t given_group(const struct shutplan *plan, const struct podtab_pod *meta, bool is_static);
 
 /* Whether what is noted in stop is what graced itself gave it. */
 static inline bool given_by_graced(const struct given *given, const struct stop *stop)

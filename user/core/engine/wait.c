@@ -356,10 +356,11 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 	c = exit_entry(stops, node);
 	if (!c || c->kind == META_KIND_SANDBOX)
 		return;
-	c->again = c->exit.noted;
+	c->again = c->ended;
+	c->ended = true;
+	c->asked = was_asked(stop);
 	c->sought = false;
-	c->exit = (struct podtab_exit){
-		.noted = true,
+	c->exit = (struct exit_seen){
 		.seen = stop->exit_seen,
 		.status = stop->status,
 		.at_ns = stop->exit_ns,
@@ -371,7 +372,6 @@ static void note_exit(struct stops *stops, const struct stop *stop)
 		.runtime = node->ident.runtime,
 		.qos = node->cgroups->qos,
 		.is_static = node->cgroups->is_static,
-		.asked = was_asked(stop),
 	};
 	pods_exit_noted(stops->pods, c);
 	if (c->known & META_CTR_EXIT && c->exit_from == META_CRI)

@@ -228,15 +228,9 @@ struct obs_range {
 #define OBS_RANGES_MAX 16
 
 struct obs_shutdown_plan {
-	uint32_t mode; /* enum shutdown_mode; that of the first one stays */
-	uint64_t overdue_slack_ns, status_wait_ns, deaf_grace_ns;
-	bool two_phases;    /* the kubelet ends pods as it did before 1.23 */
-	bool volumes;	    /* the lock is held for volumes that are mounted */
-	bool statuses;	    /* the last status of pods is written to the API */
-	bool unschedulable; /* the node is tainted while a shutdown is under way */
-	bool taint;	    /* the out-of-service taint is set where death is proven */
-	bool stops_kubelet; /* mode manage stops the kubelet's unit first */
-	uint32_t n_ranges;  /* 0: it does nothing in a shutdown */
+	SHARED(shutdown_policy, policy); /* that of the first one stays */
+	bool two_phases;		 /* the kubelet ends pods as it did before 1.23 */
+	uint32_t n_ranges;		 /* 0: it does nothing in a shutdown */
 	struct obs_range ranges[OBS_RANGES_MAX];
 };
 
@@ -263,17 +257,22 @@ struct obs_shutdown {
 	struct obs_holder holders[SHUTDOWN_MAX_HOLDERS];
 };
 
+/* A mount of the kubelet's for a volume. Strings are "" where its path does not say. */
+struct kubemount {
+	uint64_t id;	 /* unique while it is there */
+	uint64_t device; /* of its file system: major << 32 | minor */
+	char pod_uid[POD_UID_MAX];
+	char plugin[SHUTDOWN_PLUGIN_MAX]; /* "kubernetes.io~csi" */
+	char driver[SHUTDOWN_DRIVER_MAX]; /* of CSI, in mounts for the whole node */
+	char volume[SHUTDOWN_VOLUME_MAX]; /* the name of the volume or of its directory */
+};
+
 /* An event of the sequencer's about mounts. */
 struct obs_volume {
-	uint32_t event; /* SHUTDOWN_EV_VOLUME, VOLUME_GONE, VOLUMES or UNMOUNTER */
-	bool failed;	/* VOLUMES: they cannot be read */
-	bool lives;	/* UNMOUNTER */
-	uint64_t id;	/* of the mount; VOLUME, VOLUME_GONE */
-	uint64_t device;
-	char pod_uid[POD_UID_MAX];
-	char plugin[SHUTDOWN_PLUGIN_MAX];
-	char driver[SHUTDOWN_DRIVER_MAX];
-	char volume[SHUTDOWN_VOLUME_MAX];
+	uint32_t event;		  /* SHUTDOWN_EV_VOLUME, VOLUME_GONE, VOLUMES or UNMOUNTER */
+	bool failed;		  /* VOLUMES: they cannot be read */
+	bool lives;		  /* UNMOUNTER */
+	SHARED(kubemount, mount); /* VOLUME; its id alone: VOLUME_GONE */
 };
 
 struct obs {

@@ -63,8 +63,11 @@ struct stop_forward {
 	struct graced_proc to;
 };
 
-/* The life of a container's init, or service's main process. */
-struct stop_life {
+/* The life of a container's init, or service's main process: struct stop has these members, too. */
+struct kept_stop {
+	uint64_t id; /* of its cgroup; used where it is saved */
+	bool over;   /* likewise: the cgroup is gone, all is reported, and no other member counts */
+	uint32_t state; /* enum stop_state */
 	struct graced_proc init;
 	uint64_t since_ns; /* when init was reported to be it; 0: not yet */
 	uint32_t rank;	   /* enum graced_init_rank */
@@ -99,17 +102,10 @@ struct stop_life {
 	bool moved;	       /* init was moved and lived on; saved of one that was reported */
 	bool again;	       /* that was reported, and it came back later */
 	struct stop_forward forward;
-};
-
-struct kept_stop {
-	uint64_t id;	/* of its cgroup */
-	bool over;	/* the cgroup is gone, and all is reported: nothing else in here counts */
-	uint32_t state; /* enum stop_state */
-	SHARED(stop_life, life);
 	/* The relation (enum relation, as a digit) of the last signal of number 1, 2, ... that
 	 * acted; what is missing at the end is none. */
 	char last_from[65];
-	bool not_reaped; /* reported as held, and so it still is */
+	bool not_reaped; /* as it is saved: reported as held, and so it still is */
 };
 
 /* A signal to init, and what became of it. */

@@ -281,5 +281,3 @@ bool podcond_is_kubelets(const char *type)
 	}
 	return false;
 }
-
-/* --- disruption ------------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@
 #define PODCOND_SCHEDULED	 "PodScheduled"
 #define PODCOND_READY_TO_START	 "PodReadyToStartContainers"
 #define PODCOND_RESTARTING_ALL	 "AllContainersRestarting"
+/* That a pod goes for reasons that are not its own, and whose (docs/kubelet-rules.md, "Disruption
+ * reasons"; KEP-3329). */
 #define PODCOND_DISRUPTION	 "DisruptionTarget"
 
 /* 0, or -ENOMEM for a message. */
@@ -49,10 +51,5 @@ struct podobj_condition podcond_over(const char *type, const char *phase);
 
 /* Whether the kubelet alone sets conditions of this type (docs/kubelet-rules.md, "Status merge"). */
 bool podcond_is_kubelets(const char *type);
-
-/*
- * The condition DisruptionTarget: that a pod goes for reasons that are not its own, and whose
- * (docs/kubelet-rules.md, "Disruption reasons"; KEP-3329).
- */
 
 #endif

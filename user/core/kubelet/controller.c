@@ -105,8 +105,8 @@ static bool agree(const char *a, const char *b)
 
 bool jobpolicy_is_of(const struct jobpolicy *policy, const struct podobj_pod *pod)
 {
-	return nodefail_maker_of(pod) == NODEFAIL_JOB && agree(policy->uid, pod->owner_uid) &&
-	       agree(policy->name, pod->owner) && agree(policy->namespace_, pod->namespace_);
+	return nodefail_maker_of(pod) == NODEFAIL_JOB && agree(policy->uid, pod->owner.uid) &&
+	       agree(policy->name, pod->owner.name) && agree(policy->namespace_, pod->namespace_);
 }
 
 struct jobpolicy_match jobpolicy_match(const struct jobpolicy *policy,

@@ -11,7 +11,7 @@
 #define RULES_MINOR 36
 
 struct making {
-	const struct podend_in *in;
+	const struct kubelet_ending *ending;
 	struct arena *arena;
 	const struct podobj_pod *pod;
 	struct ctrstatus_record *records;
@@ -116,12 +116,12 @@ static void insert_record(struct making *m, const struct ctrstatus_record *recor
 
 static int make_records(struct making *m)
 {
-	m->records = arena_array(m->arena, m->in->n_exits, sizeof(*m->records));
+	m->records = arena_array(m->arena, m->ending->n_exits, sizeof(*m->records));
 	if (!m->records)
 		return -ENOMEM;
-	for (size_t i = 0; i < m->in->n_exits; i++) {
+	for (size_t i = 0; i < m->ending->n_exits; i++) {
 		struct ctrstatus_record record;
-		int r = make_record(m, &m->in->exits[i], &record);
+		int r = make_record(m, &m->ending->exits[i], &record);
 
 		if (r < 0)
 			return r;
@@ -150,7 +150,7 @@ static int mark_shutdown(const struct making *m, struct podobj_pod_status *statu
 		.status = "True",
 		.reason = disruption_cause_name(DISRUPTION_NODE_SHUTDOWN),
 		.message = PODEND_MESSAGE,
-		.transition_wall_ns = m->in->now_wall_ns,
+		.transition_wall_ns = m->ending->now_wall_ns,
 	};
 	status->conditions = (struct podobj_conditions){.items = items, .n = n};
 	status->phase = "Failed";
@@ -255,7 +255,7 @@ static int compose(const struct making *m, struct podobj_pod_status *ret)
 		.cached = &marked,
 		.killed = true,
 		.initialized = has_run(m),
-		.now_wall_ns = m->in->now_wall_ns,
+		.now_wall_ns = m->ending->now_wall_ns,
 	};
 	int r = mark_shutdown(m, &marked);
 
@@ -296,24 +296,25 @@ static bool is_its(const struct podobj_pod *pod, const char *uid)
 	return meta_is_static_uid(uid) && strcmp(pod->static_uid, uid) == 0;
 }
 
-int podend_make(const struct podend_in *in, struct arena *arena, struct podobj_pod_status *ret)
+int podend_make(const struct kubelet_ending *ending, const struct podobj_pod *pod, const char *uid,
+		struct arena *arena, struct podobj_pod_status *ret)
 {
-	struct making m = {.in = in, .arena = arena, .pod = in->pod};
+	struct making m = {.ending = ending, .arena = arena, .pod = pod};
 	const struct podphase_rules rules = podphase_rules_of(RULES_MINOR);
 	struct podobj_pod_status made;
 	struct podobj_ref because;
 	int r;
 
-	if (!is_its(in->pod, in->uid))
+	if (!is_its(pod, uid))
 		return PODEND_OTHER;
-	if (is_there(&in->pod->status))
+	if (is_there(&pod->status))
 		return PODEND_THERE;
 	r = make_records(&m);
 	if (r == 0)
 		r = compose(&m, &made);
 	if (r < 0)
 		return r;
-	if (!podstatus_may_follow(&rules, in->pod, &in->pod->status, &made, &because))
+	if (!podstatus_may_follow(&rules, pod, &pod->status, &made, &because))
 		return PODEND_DROP;
-	return podstatus_merge(&in->pod->status, &made, false, in->now_wall_ns, arena, ret);
+	return podstatus_merge(&pod->status, &made, false, ending->now_wall_ns, arena, ret);
 }

@@ -30,12 +30,13 @@ struct podend_exit {
 	int64_t started_wall_ns, finished_wall_ns;
 };
 
-struct podend_in {
-	const struct podobj_pod *pod; /* as the API has it now */
-	const char *uid;	      /* of the pod that has ended, as its cgroups have it */
-	const struct podend_exit *exits;
-	size_t n_exits;
+/* What is known of how a pod ended. */
+#define ENDING_EXITS_MAX 128
+struct kubelet_ending {
+	const char *namespace_, *name;
 	int64_t now_wall_ns;
+	struct podend_exit exits[ENDING_EXITS_MAX]; /* those that were observed or reported */
+	size_t n_exits;
 };
 
 enum podend {
@@ -46,7 +47,9 @@ enum podend {
 	PODEND_DROP,
 };
 
-/* An enum podend, or -ENOMEM. What is new in *ret is in the arena. */
-int podend_make(const struct podend_in *in, struct arena *arena, struct podobj_pod_status *ret);
+/* By the pod as the API has it now, and the uid that the cgroups of the one that ended have. An
+ * enum podend, or -ENOMEM. What is new in *ret is in the arena. */
+int podend_make(const struct kubelet_ending *ending, const struct podobj_pod *pod, const char *uid,
+		struct arena *arena, struct podobj_pod_status *ret);
 
 #endif

@@ -121,7 +121,7 @@ static void note_deletion(struct explain *e, int64_t now_wall_ns)
 {
 	const struct podobj_pod *pod = e->pod;
 	/* The API waits for no kubelet to confirm a deletion with a period of 0 s. */
-	bool confirmed = !*pod->node || (pod->has_deletion_grace && pod->deletion_grace_s == 0);
+	bool confirmed = !*pod->node || (pod->deletion_grace.set && pod->deletion_grace.s == 0);
 	int64_t late;
 
 	if (!pod->deleting)

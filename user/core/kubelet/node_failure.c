@@ -71,11 +71,11 @@ enum nodefail_maker nodefail_maker_of(const struct podobj_pod *pod)
 	if (pod->is_static)
 		return NODEFAIL_STATIC;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (workload_kind_is(pod->owner_kind, pod->owner_api, kinds[i].kind,
+		if (workload_kind_is(pod->owner.kind, pod->owner.api, kinds[i].kind,
 				     kinds[i].group))
 			return kinds[i].maker;
 	}
-	return *pod->owner_kind ? NODEFAIL_OTHER : NODEFAIL_BARE;
+	return *pod->owner.kind ? NODEFAIL_OTHER : NODEFAIL_BARE;
 }
 
 static struct nodefail_span evicted(struct toleration toleration, struct nodefail_span tainted)
@@ -206,11 +206,11 @@ struct toleration toleration_of(const struct podobj_pod *pod, const char *key, c
 
 		if (!fits(t, key, value, effect))
 			continue;
-		if (!t->has_seconds)
+		if (!t->seconds.set)
 			return (struct toleration){.kind = TOLERATION_FOREVER};
 		return (struct toleration){
 			.kind = TOLERATION_SECONDS,
-			.seconds = t->seconds > 0 ? t->seconds : 0,
+			.seconds = t->seconds.s > 0 ? t->seconds.s : 0,
 		};
 	}
 	return (struct toleration){.kind = TOLERATION_NONE};

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/time.h"
 #include "core/names/meta.h"
 
 /* "In" and "NotIn"; any other text never matches. */
@@ -111,8 +112,7 @@ struct podobj_pod_status {
 /* A pod's toleration of taints; "" is any key, any effect. */
 struct podobj_toleration {
 	const char *key, *op, *value, *effect;
-	bool has_seconds;
-	int64_t seconds;
+	struct seconds seconds;
 };
 
 /* Bits of podobj_pod.volumes: what the pod keeps where. */
@@ -143,29 +143,31 @@ struct podobj_pod {
 	const char *namespace_, *name, *uid, *node;
 	const struct podobj_owner *owners;
 	size_t n_owners;
-	/* The owner that is its controller; "": none, and for the apiVersion and uid: not given. */
-	const char *owner_kind, *owner_api, *owner, *owner_uid;
+	/* Its controller; all "": none, and for the apiVersion and uid: not given. */
+	struct podobj_owner owner;
 	int64_t deleted_wall_ns; /* metadata.deletionTimestamp */
 	bool deleting;		 /* it has one */
 	bool deleted_unreadable;
 	const char *const *finalizers; /* metadata.finalizers */
 	size_t n_finalizers;
-	bool is_static;		/* run from a file or URL; also its mirror */
-	bool mirror;		/* the API's image of a static pod */
+	bool is_static; /* run from a file or URL; also its mirror */
+	/* The API's image of a static pod. One who may make pods can annotate one as such; the
+	 * kubelet lists static pods themselves and never their mirrors. */
+	bool mirror;
 	const char *static_uid; /* of a mirror: the static pod's, which its cgroups have */
 	const char *source;	/* what the kubelet has it from: "api", "file", "http" */
 	bool source_unreadable;
-	int64_t seen_wall_ns; /* when this kubelet process first saw it */
+	/* When this kubelet process first saw it, as the kubelet annotates it, whatever its source
+	 * and its maker wrote (recordFirstSeenTime() in pkg/kubelet/config/config.go). A kubelet
+	 * that starts anew writes another. */
+	int64_t seen_wall_ns;
 	/* What controllers leave in the labels of their pods. */
 	const char *template_hash, *statefulset_pod, *revision_hash;
 	const char *job, *old_job; /* batch.kubernetes.io/job-name, job-name */
 	bool host_network;
-	bool has_deadline;
-	int64_t deadline_s; /* spec.activeDeadlineSeconds */
-	bool has_grace;
-	int64_t grace_s; /* spec.terminationGracePeriodSeconds */
-	bool has_deletion_grace;
-	int64_t deletion_grace_s; /* metadata.deletionGracePeriodSeconds */
+	struct seconds deadline;       /* spec.activeDeadlineSeconds */
+	struct seconds grace;	       /* spec.terminationGracePeriodSeconds */
+	struct seconds deletion_grace; /* metadata.deletionGracePeriodSeconds */
 	int64_t start_wall_ns;
 	bool has_metadata, has_spec;
 	bool has_priority;

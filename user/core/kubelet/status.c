@@ -151,11 +151,11 @@ bool podstatus_deadline_passed(const struct podobj_pod *pod, int64_t now_wall_ns
 {
 	int64_t deadline;
 
-	if (!pod->has_deadline || pod->start_wall_ns == 0)
+	if (!pod->deadline.set || pod->start_wall_ns == 0)
 		return false;
-	if (__builtin_mul_overflow(pod->deadline_s, NS_PER_S, &deadline) ||
+	if (__builtin_mul_overflow(pod->deadline.s, NS_PER_S, &deadline) ||
 	    __builtin_add_overflow(pod->start_wall_ns, deadline, &deadline))
-		return pod->deadline_s < 0;
+		return pod->deadline.s < 0;
 	return now_wall_ns >= deadline;
 }
 

@@ -21,7 +21,7 @@ struct container_name {
 };
 
 struct container {
-	uint64_t key; /* in the map */
+	uint64_t key; /* in the map; first, as struct namemap has it */
 	struct container_name name;
 	/* 0, NULL: nothing. */
 	unsigned int n_nodes; /* core/cgroup/map: cgroups that have its id, also removed ones */
@@ -29,36 +29,28 @@ struct container {
 	struct podtab_container *meta; /* core/names/table: what the sources of metadata provide */
 };
 
-/* All zero is empty. */
-struct containermap {
-	struct map by_name;
-	unsigned int most; /* keys beside that of its name that one has ever needed */
-};
-
 /* No subject knows anything of any of them any more. */
-void containermap_done(struct containermap *map);
+void containermap_done(struct namemap *map);
 
 /* NULL when nothing is known of it. */
-struct container *containermap_find(const struct containermap *map,
-				    const struct container_name *name);
+struct container *containermap_find(const struct namemap *map, const struct container_name *name);
 
 /* The container, made when it is not there: 0, -ENOMEM, or -EEXIST where others have all of its
- * CONTAINERMAP_KEYS keys: somebody forged them. */
-#define CONTAINERMAP_KEYS 8
-int containermap_reach(struct containermap *map, const struct container_name *name,
+ * keys: somebody forged them. */
+int containermap_reach(struct namemap *map, const struct container_name *name,
 		       struct container **ret);
 
 /* Frees one of which nothing is known any more; no-op for NULL and for any other. The map must not
  * be walked meanwhile. */
-void containermap_leave(struct containermap *map, struct container *container);
+void containermap_leave(struct namemap *map, struct container *container);
 
 /* The same for all of them, after a walk that took parts out. */
-void containermap_sweep(struct containermap *map);
+void containermap_sweep(struct namemap *map);
 
 /* Walks all, in no particular order; start with *pos = 0. */
-static inline struct container *containermap_next(const struct containermap *map, size_t *pos)
+static inline struct container *containermap_next(const struct namemap *map, size_t *pos)
 {
-	return map_next(&map->by_name, pos);
+	return map_next(&map->by_key, pos);
 }
 
 #endif

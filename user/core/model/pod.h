@@ -22,7 +22,7 @@
 	}
 
 struct pod {
-	uint64_t key; /* in the map */
+	uint64_t key; /* in the map; first, as struct namemap has it */
 	char uid[POD_UID_MAX];
 	/* NULL: nothing. */
 	struct pod_cgroups *cgroups;   /* core/cgroup/map: its cgroups */
@@ -31,34 +31,27 @@ struct pod {
 	struct shutdown_pod_rec *turn; /* core/shutdown: its part in a shutdown of the node */
 };
 
-/* All zero is empty. */
-struct podmap {
-	struct map by_uid;
-	unsigned int most; /* keys beside that of its uid that a pod has ever needed */
-};
-
 /* No subject knows anything of any pod any more. */
-void podmap_done(struct podmap *map);
+void podmap_done(struct namemap *map);
 
 /* NULL when nothing is known of it. */
-struct pod *podmap_find(const struct podmap *map, const char *uid);
+struct pod *podmap_find(const struct namemap *map, const char *uid);
 
 /* The pod, made when it is not there: 0, -EINVAL for a uid that is empty or too long, -ENOMEM, or
- * -EEXIST where other uids have all of its PODMAP_KEYS keys: somebody forged them. */
-#define PODMAP_KEYS 8
-int podmap_reach(struct podmap *map, const char *uid, struct pod **ret);
+ * -EEXIST where other uids have all of its keys: somebody forged them. */
+int podmap_reach(struct namemap *map, const char *uid, struct pod **ret);
 
 /* Frees a pod of which nothing is known any more; no-op for NULL and for any other. The map must
  * not be walked meanwhile. */
-void podmap_leave(struct podmap *map, struct pod *pod);
+void podmap_leave(struct namemap *map, struct pod *pod);
 
 /* The same for all of them, after a walk that took parts out. */
-void podmap_sweep(struct podmap *map);
+void podmap_sweep(struct namemap *map);
 
 /* Walks all, in no particular order; start with *pos = 0. */
-static inline struct pod *podmap_next(const struct podmap *map, size_t *pos)
+static inline struct pod *podmap_next(const struct namemap *map, size_t *pos)
 {
-	return map_next(&map->by_uid, pos);
+	return map_next(&map->by_key, pos);
 }
 
 #endif

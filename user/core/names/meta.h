@@ -22,6 +22,12 @@
 #define META_KIND_MAX	64
 #define META_ID_MAX	65
 
+/* Nothing follows it. */
+static inline bool meta_phase_is_terminal(uint32_t phase)
+{
+	return phase == META_PHASE_SUCCEEDED || phase == META_PHASE_FAILED;
+}
+
 /* Bits of meta_pod.known. Strings need none. */
 enum meta_pod_known {
 	META_POD_GRACE = 1 << 0,
@@ -36,7 +42,6 @@ enum meta_pod_known {
 
 /* As the API writes them; 0: not known. */
 enum meta_restart_policy { META_RESTART_ALWAYS = 1, META_RESTART_ON_FAILURE, META_RESTART_NEVER };
-enum meta_qos { META_QOS_GUARANTEED = 1, META_QOS_BURSTABLE, META_QOS_BEST_EFFORT };
 /* Why the kubelet failed a pod as a whole, by its status.reason (docs/kubelet-rules.md, "Shutdown
  * status", and "Exit reasons"); 0: it did not, or for another reason. */
 enum meta_end {
@@ -65,7 +70,7 @@ struct meta_pod {
 	bool sidecars; /* init containers that are restarted always */
 	bool is_static;
 	bool ready;		 /* condition Ready is True */
-	uint32_t qos;		 /* enum meta_qos */
+	uint32_t qos;		 /* enum cgpath_qos */
 	uint32_t phase;		 /* enum meta_phase */
 	uint32_t end;		 /* enum meta_end, of one that failed */
 	uint32_t restart_policy; /* enum meta_restart_policy */

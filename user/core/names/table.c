@@ -24,9 +24,9 @@ static void pod_free(struct podtab_pod *pod)
 }
 
 /* How many were dropped. */
-static size_t keep_pods(struct podtab *tab, uint64_t before_ns)
+static void keep_pods(struct podtab *tab, uint64_t before_ns)
 {
-	size_t pos = 0, had = tab->n_pods;
+	size_t pos = 0;
 	struct pod *pod;
 
 	while ((pod = podmap_next(tab->pods, &pos))) {
@@ -37,7 +37,6 @@ static size_t keep_pods(struct podtab *tab, uint64_t before_ns)
 		tab->n_pods--;
 	}
 	podmap_sweep(tab->pods);
-	return had - tab->n_pods;
 }
 
 static void container_free(struct podtab_container *c)
@@ -60,9 +59,9 @@ struct podtab_container *podtab_next_container(const struct podtab *tab, size_t 
 	return NULL;
 }
 
-static size_t keep_containers(struct podtab *tab, uint64_t before_ns)
+static void keep_containers(struct podtab *tab, uint64_t before_ns)
 {
-	size_t pos = 0, had = tab->n_containers;
+	size_t pos = 0;
 	struct podtab_container *c;
 
 	while ((c = podtab_next_container(tab, &pos))) {
@@ -73,7 +72,6 @@ static size_t keep_containers(struct podtab *tab, uint64_t before_ns)
 		tab->n_containers--;
 	}
 	containermap_sweep(tab->containers);
-	return had - tab->n_containers;
 }
 
 void podtab_done(struct podtab *tab)
@@ -516,6 +514,6 @@ void podtab_age(struct podtab *tab, uint64_t now_ns)
 	tab->aged_ns = now_ns;
 	if (now_ns <= keep)
 		return;
-	tab->aged += keep_pods(tab, now_ns - keep);
-	tab->aged += keep_containers(tab, now_ns - keep);
+	keep_pods(tab, now_ns - keep);
+	keep_containers(tab, now_ns - keep);
 }

@@ -41,13 +41,6 @@ struct podtab_pod {
 	uint32_t qos, phase, restart_policy;
 };
 
-/* The kernel's word of an exit, kept for the runtime's own to be compared with. */
-struct podtab_exit {
-	SHARED(exit_seen, as);
-	bool noted;
-	bool asked; /* a manager had asked for its stop, and no container in its place is known */
-};
-
 struct podtab_container {
 	struct container *of;
 	uint64_t touched_ns;
@@ -67,21 +60,22 @@ struct podtab_container {
 	int32_t exit_code;
 	char *exit_reason; /* not NULL where META_CTR_EXIT is known */
 	int64_t finished_wall_ns;
-	struct podtab_exit exit; /* of the last one reported */
-	bool compared;		 /* ... and the runtime's word of it was reported */
-	bool again;		 /* it ended before: a word of its exit may be about either */
-	bool sought;		 /* the one before or after it was looked for since its last exit */
-	uint32_t differs;	 /* what a source reported otherwise: bits of enum discrepancy */
+	struct exit_seen exit; /* the last one, kept for the runtime's word to be compared with */
+	bool ended;	       /* exit is noted */
+	bool compared;	       /* ... and the runtime's word of it was reported */
+	bool asked;	       /* a manager had asked for its stop; none in its place is known */
+	bool again;	       /* it ended before: a word of its exit may be about either */
+	bool sought;	       /* the one before or after it was looked for since its last exit */
+	uint32_t differs;      /* what a source reported otherwise: bits of enum discrepancy */
 };
 
 /* All zero but the maps is an empty table. */
 struct podtab {
-	struct podmap *pods; /* borrowed; these outlive the table */
-	struct containermap *containers;
+	struct namemap *pods; /* borrowed; these outlive the table */
+	struct namemap *containers;
 	size_t n_pods, n_containers; /* described */
 	uint64_t aged_ns;	     /* when it was last swept */
 	uint64_t refused;	     /* entries that found no room */
-	uint64_t aged;		     /* entries dropped for their age */
 };
 
 void podtab_done(struct podtab *tab);

@@ -37,7 +37,7 @@ static const struct cell cells[POD_STAGE_FORGOTTEN][PODLIFE_EVENT_COUNT] = {
 /* clang-format on */
 /* docs/kubelet-rules.md, "Effective grace period": from the stored one (0: none) and those of the
  * pod. Only kills override it, and graced kills nothing. */
-static int64_t effective_grace(int64_t stored, struct pod_seconds deletion, struct pod_seconds spec)
+static int64_t effective_grace(int64_t stored, struct seconds deletion, struct seconds spec)
 {
 	int64_t grace = stored;
 

@@ -12,15 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/time.h"
 #include "core/words/words.h"
 
 #define PODLIFE_MAX_PODS 8192
-
-/* Whole seconds, as the API has them; unknown unless set. */
-struct pod_seconds {
-	bool set;
-	int64_t s;
-};
 
 /* Times are CLOCK_BOOTTIME, 0: not yet. All zero: a pod that has not been seen. */
 struct podlife {
@@ -51,7 +46,7 @@ struct podlife_update {
 	bool deleting, terminal;
 	bool quiet; /* it has no process */
 	bool waits; /* static, and another pod holds its full name; counts when it is first seen */
-	struct pod_seconds deletion_grace, spec_grace;
+	struct seconds deletion_grace, spec_grace;
 };
 
 /* Each returns whether the stage changed. */

@@ -71,9 +71,9 @@ struct shutview_pod drain_pod_of(const struct shutview_pod *view, uint64_t deadl
 		return out;
 	}
 	/* What is left of a deletion's period is not in the API. */
-	out.need_known = pod->has_grace && !pod->deleting;
+	out.need_known = pod->grace.set && !pod->deleting;
 	out.need_ns = deadline_ns;
-	if (out.need_known && __builtin_mul_overflow((uint64_t)killgrace_stop_s(pod->grace_s),
+	if (out.need_known && __builtin_mul_overflow((uint64_t)killgrace_stop_s(pod->grace.s),
 						     NS_PER_S, &out.need_ns))
 		out.need_ns = UINT64_MAX;
 	return out;

@@ -180,44 +180,36 @@ uint64_t shutplan_requested_ns(const struct shutplan *plan)
 	return sum > less ? sum - less : 0;
 }
 
-static bool is_critical(const struct shutplan_pod *pod)
+size_t shutplan_group_of(const struct shutplan *plan, int32_t priority, bool is_static)
 {
-	return pod->is_static || pod->mirror ||
-	       (pod->has_priority && pod->priority >= SHUTPLAN_CRITICAL);
-}
-
-size_t shutplan_group_of(const struct shutplan *plan, const struct shutplan_pod *pod)
-{
-	int32_t priority = pod->has_priority ? pod->priority : 0;
 	size_t i = 0;
 
+	if (plan->n == 0)
+		return 0;
 	if (plan->rules == SHUTPLAN_TWO_PHASES)
-		return is_critical(pod);
+		return is_static || priority >= SHUTPLAN_CRITICAL;
 	while (i < plan->n - 1 && plan->groups[i].priority < priority)
 		i++;
 	return i > 0 && plan->groups[i].priority > priority ? i - 1 : i;
 }
 
-int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace)
+int64_t shutplan_override_s(int64_t group_s, struct seconds grace)
 {
 	return grace.set && grace.s <= group_s ? grace.s : group_s;
 }
 
 /* What the shutdown alone gives it; without a plan its own grace period stands. */
-static struct pod_seconds own_stop_s(const struct shutplan *plan, const struct shutplan_pod *pod)
+static struct seconds own_stop_s(const struct shutplan *plan, size_t group, struct seconds grace)
 {
-	int64_t group_s;
-
 	if (plan->n == 0)
-		return pod->grace;
-	group_s = plan->groups[shutplan_group_of(plan, pod)].seconds;
-	return (struct pod_seconds){.set = true, .s = shutplan_override_s(group_s, pod->grace)};
+		return grace;
+	return (struct seconds){true, shutplan_override_s(plan->groups[group].seconds, grace)};
 }
 
-struct pod_seconds shutplan_stop_s(const struct shutplan *plan, const struct shutplan_pod *pod,
-				   struct pod_seconds deletion)
+struct seconds shutplan_stop_s(const struct shutplan *plan, size_t group, struct seconds grace,
+			       struct seconds deletion)
 {
-	struct pod_seconds stop = own_stop_s(plan, pod);
+	struct seconds stop = own_stop_s(plan, group, grace);
 
 	if (deletion.set && (deletion.s > 0 || !stop.set))
 		stop = deletion;
@@ -225,11 +217,10 @@ struct pod_seconds shutplan_stop_s(const struct shutplan *plan, const struct shu
 	return stop;
 }
 
-struct pod_seconds shutplan_longest_stop_s(const struct shutplan *plan,
-					   const struct shutplan_pod *pod,
-					   struct pod_seconds deletion)
+struct seconds shutplan_longest_stop_s(const struct shutplan *plan, size_t group,
+				       struct seconds grace, struct seconds deletion)
 {
-	struct pod_seconds stop = own_stop_s(plan, pod);
+	struct seconds stop = own_stop_s(plan, group, grace);
 
 	if (deletion.set && (!stop.set || deletion.s > stop.s))
 		stop = deletion;

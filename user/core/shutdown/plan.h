@@ -82,20 +82,13 @@ int shutplan_of_config(const struct shutplan_config *config, enum shutplan_rules
  * from the others' time. */
 uint64_t shutplan_requested_ns(const struct shutplan *plan);
 
-/* What of a pod decides its group and its grace. */
-struct shutplan_pod {
-	bool has_priority; /* without one it counts as 0 */
-	int32_t priority;
-	bool is_static, mirror;
-	struct pod_seconds grace; /* spec.terminationGracePeriodSeconds */
-};
+/* The group of a pod (docs/kubelet-rules.md, "Shutdown groups" and "Two-phase shutdown"). Without a
+ * priority it has 0, and a mirror is static, too. 0 where the plan has no groups. */
+size_t shutplan_group_of(const struct shutplan *plan, int32_t priority, bool is_static);
 
-/* The group of a pod (docs/kubelet-rules.md, "Shutdown groups" and "Two-phase shutdown"); plan has
- * groups. */
-size_t shutplan_group_of(const struct shutplan *plan, const struct shutplan_pod *pod);
-
-/* What its kill overrides its grace period with (docs/kubelet-rules.md, "Grace in a shutdown"). */
-int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace);
+/* What its kill overrides its grace period with, which is that of its spec (docs/kubelet-rules.md,
+ * "Grace in a shutdown"). */
+int64_t shutplan_override_s(int64_t group_s, struct seconds grace);
 
 /*
  * What the runtime is given for each container of a pod, at the most (docs/kubelet-rules.md, "Grace
@@ -105,16 +98,15 @@ int64_t shutplan_override_s(int64_t group_s, struct pod_seconds grace);
  * shutdown gives it no more, and if it gives it less, the stop that is running is not shortened. A
  * deletion of 0 s counts as unset. Not set: unknown.
  */
-struct pod_seconds shutplan_stop_s(const struct shutplan *plan, const struct shutplan_pod *pod,
-				   struct pod_seconds deletion);
+struct seconds shutplan_stop_s(const struct shutplan *plan, size_t group, struct seconds grace,
+			       struct seconds deletion);
 
 /*
  * Likewise, where it is not known whether the stop is the deletion's or the shutdown's: the one
  * that came first runs on, and the runtime does not kill before the longer of both could be over.
  * Where both run beside each other it may kill earlier.
  */
-struct pod_seconds shutplan_longest_stop_s(const struct shutplan *plan,
-					   const struct shutplan_pod *pod,
-					   struct pod_seconds deletion);
+struct seconds shutplan_longest_stop_s(const struct shutplan *plan, size_t group,
+				       struct seconds grace, struct seconds deletion);
 
 #endif

@@ -125,7 +125,7 @@ struct shutdown_container {
 	/* It is in no pod: shutdown.managed gives it its group, and grace is its own. Both, and its
 	 * kind, stay as they are once its grace period has begun. */
 	bool outside;
-	struct pod_seconds grace; /* its pod's own, by its spec */
+	struct seconds grace; /* its pod's own, by its spec */
 };
 
 /* A pod as the API or the kubelet has it: each event replaces what was known. A container of a pod
@@ -338,17 +338,22 @@ struct shutdown_record {
 	struct shutdown_statuses statuses;
 };
 
-struct shutdown_config {
+/* What settings make of it. */
+struct shutdown_policy {
 	enum shutdown_mode mode;
-	struct cgmap *cgroups;	   /* NULL: its own; else borrowed, and outlives it */
 	uint64_t overdue_slack_ns; /* shutdown.overdueSlack; 0 is none */
 	uint64_t status_wait_ns;   /* shutdown.statusWait; 0: as long as the limit allows */
 	uint64_t deaf_grace_ns;	   /* shutdown.deafGrace; 0: off */
 	bool volumes;		   /* shutdown.volumes: wait until they are unmounted */
 	bool statuses;		   /* api.report: write the last status of pods */
-	bool taint;		   /* shutdown.outOfServiceTaint */
-	bool unschedulable;	   /* api.report, in mode manage */
+	bool taint;		   /* shutdown.outOfServiceTaint, where death is proven */
+	bool unschedulable;	   /* api.report, in mode manage: while a shutdown is under way */
 	bool stops_kubelet;	   /* manage: the kubelet's unit is in shutdown.stopUnits */
+};
+
+struct shutdown_config {
+	SHARED(shutdown_policy, policy);
+	struct cgmap *cgroups; /* NULL: its own; else borrowed, and outlives it */
 	effect_fn effect;
 	void *userdata;
 };

@@ -12,11 +12,6 @@
 #define N_LISTS	   3
 #define N_HEARINGS 3
 
-static struct pod_seconds seconds(bool set, int64_t s)
-{
-	return (struct pod_seconds){.set = set, .s = s};
-}
-
 static int32_t priority_of(const struct podobj_pod *pod)
 {
 	if (pod->priority > INT32_MAX)
@@ -28,34 +23,26 @@ static int32_t priority_of(const struct podobj_pod *pod)
 static enum shutview_cut cut_of(const struct podobj_pod *pod, int64_t group_s)
 {
 	if (pod->deleting)
-		return pod->has_deletion_grace && pod->deletion_grace_s <= group_s
+		return pod->deletion_grace.set && pod->deletion_grace.s <= group_s
 			       ? SHUTVIEW_FITS
 			       : SHUTVIEW_CUT_UNKNOWN;
-	if (!pod->has_grace)
+	if (!pod->grace.set)
 		return SHUTVIEW_CUT_UNKNOWN;
-	return pod->grace_s > group_s ? SHUTVIEW_CUT_SHORT : SHUTVIEW_FITS;
+	return pod->grace.s > group_s ? SHUTVIEW_CUT_SHORT : SHUTVIEW_FITS;
 }
 
 struct shutview_pod shutview_pod_of(const struct shutplan *plan, const struct podobj_pod *pod)
 {
-	struct shutplan_pod in = {
-		.has_priority = pod->has_priority,
-		.priority = priority_of(pod),
-		.is_static = pod->is_static,
-		.mirror = pod->mirror,
-		.grace = seconds(pod->has_grace, pod->grace_s),
-	};
-	struct pod_seconds deletion = seconds(pod->has_deletion_grace, pod->deletion_grace_s);
 	struct shutview_pod out = {.pod = pod};
 	int64_t group_s;
 
 	out.over = podobj_phase_is_terminal(pod->status.phase);
 	if (out.over)
 		return out;
-	out.group = shutplan_group_of(plan, &in);
+	out.group = shutplan_group_of(plan, priority_of(pod), pod->is_static);
 	group_s = plan->groups[out.group].seconds;
-	out.override_s = shutplan_override_s(group_s, in.grace);
-	out.stop_s = shutplan_stop_s(plan, &in, deletion).s;
+	out.override_s = shutplan_override_s(group_s, pod->grace);
+	out.stop_s = shutplan_stop_s(plan, out.group, pod->grace, pod->deletion_grace).s;
 	out.cut = cut_of(pod, group_s);
 	return out;
 }

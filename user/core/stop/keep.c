@@ -16,18 +16,6 @@ _Static_assert(KEPT_VERSION == 1 && STOP_STATE_COUNT == 6 && RELATION_COUNT == 1
 #define SIGKILL_NR 9
 #define SIGNALS	   64
 
-/* Digits of relations, the last of them not 0. */
-static void write_last_from(const struct stop *stop, char ret[static SIGNALS + 1])
-{
-	int n = SIGNALS;
-
-	while (n && !stop->last_from[n])
-		n--;
-	for (int i = 0; i < n; i++)
-		ret[i] = (char)('0' + stop->last_from[i + 1]);
-	ret[n] = '\0';
-}
-
 static bool is_last_from(const char *text)
 {
 	for (; *text; text++)
@@ -36,20 +24,14 @@ static bool is_last_from(const char *text)
 	return true;
 }
 
-static void read_last_from(const char *text, struct stop *ret)
-{
-	for (int i = 0; i < SIGNALS && text[i]; i++)
-		ret->last_from[i + 1] = (uint8_t)(text[i] - '0');
-}
-
 void stop_keep(const struct stop *stop, struct kept_stop *ret)
 {
-	*ret = (struct kept_stop){
-		.state = stop->state,
-		.life = stop->life,
-		.not_reaped = stop_is_held(stop),
-	};
-	write_last_from(stop, ret->last_from);
+	size_t n = strlen(stop->last_from);
+
+	*ret = stop->saved;
+	ret->not_reaped = stop_is_held(stop);
+	while (n && ret->last_from[n - 1] == '0' + RELATION_NONE)
+		ret->last_from[--n] = '\0';
 }
 
 const struct stop_signal *stop_kept_signal(const struct stop *stop, enum stop_kept which)
@@ -121,10 +103,9 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 	/* Forgets the signals of what was there. */
 	stop_begin(map, stop, &kept->init, kept->rank);
 	*stop = (struct stop){
-		.state = (enum stop_state)kept->state,
+		.saved = *kept,
 		.node = stop->node,
 		.wake = stop->wake,
-		.life = kept->life,
 		.request = &stop_no_signal,
 		.kill = &stop_no_signal,
 		.before = kept->counts,
@@ -132,7 +113,6 @@ int stop_restore(struct cgmap *map, struct stop *stop, const struct kept_stop *k
 		.kept = true,
 	};
 	stop->moved &= is_over(kept);
-	read_last_from(kept->last_from, stop);
 	return 0;
 }
 
@@ -258,7 +238,8 @@ void stop_restored(struct stop *stop)
 	if (stop->state == STOP_IDLE || stop->state == STOP_REPORTED)
 		return;
 	stop->blind |= stop_is_running(stop);
-	for (int n = 1; n <= SIGNALS; n++)
-		stop->unsure_from |= (uint64_t)(stop->last_from[n] != 0) << (n - 1);
+	for (uint32_t n = 1; n <= SIGNALS; n++)
+		if (stop_last_from(stop, n) != RELATION_NONE)
+			stop->unsure_from |= UINT64_C(1) << (n - 1);
 	stop->restarted |= stop->blind || !stop->empty_ns;
 }

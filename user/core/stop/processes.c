@@ -419,7 +419,7 @@ static bool ended_itself(const struct stop *stop)
 		return false;
 	if (died_of == SIGKILL_NR)
 		return stop->kill->seen && stop->kill->sender.relation == RELATION_SELF;
-	return died_of <= 64 && stop->last_from[died_of] == RELATION_SELF;
+	return stop_last_from(stop, died_of) == RELATION_SELF;
 }
 
 /*

@@ -167,6 +167,14 @@ static void raised_in_vain(struct stop *stop, const struct obs_signal *sig, uint
 		stop->abort_ns = at_ns;
 }
 
+static void note_last_from(struct stop *stop, uint32_t number, enum relation from)
+{
+	for (uint32_t n = 1; n < number; n++)
+		if (!stop->last_from[n - 1])
+			stop->last_from[n - 1] = '0' + RELATION_NONE;
+	stop->last_from[number - 1] = (char)('0' + from);
+}
+
 enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct obs_signal *sig,
 			      uint64_t at_ns, uint64_t stop_set, bool set_known,
 			      struct sender *sender)
@@ -182,7 +190,7 @@ enum stop_note stop_signalled(struct cgmap *map, struct stop *stop, const struct
 	if (FAULTS >> (sig->sig - 1) & 1)
 		stop->fault_ns = sig->code > 0 ? at_ns : 0;
 	if (sig->result == RESULT_DELIVERED || sig->result == RESULT_LOST_INFO) {
-		stop->last_from[sig->sig] = sender->relation;
+		note_last_from(stop, (uint32_t)sig->sig, sender->relation);
 		stop->unsure_from &= ~(1ULL << (sig->sig - 1));
 	}
 	if (sig->sig == SIGKILL_NR) {
@@ -388,9 +396,9 @@ void stop_lapse(struct cgmap *map, struct stop *stop)
 /* What it dies of now may be what was sent unseen, and blocked or pending since. */
 static void forget_unsure(struct stop *stop)
 {
-	for (int n = 1; n <= 64; n++)
+	for (uint32_t n = 1; n <= 64; n++)
 		if (stop->unsure_from >> (n - 1) & 1)
-			stop->last_from[n] = RELATION_NONE;
+			note_last_from(stop, n, RELATION_NONE);
 	stop->unsure_from = 0;
 }
 
@@ -460,7 +468,7 @@ static bool sender_unknown(const struct stop *stop)
 		       may_have_been_asked(stop);
 	if (!died_of || died_of > 64)
 		return may_have_been_asked(stop);
-	return relation_is_unknown((enum relation)stop->last_from[died_of]) &&
+	return relation_is_unknown(stop_last_from(stop, died_of)) &&
 	       !(stop->request->seen && stop->request_sigs >> (died_of - 1) & 1);
 }
 
@@ -588,7 +596,7 @@ static bool fatal_signal_unseen(const struct stop *stop)
 	if (!stop->exit_seen || !died_of || died_of > 64 || died_of == SIGKILL_NR ||
 	    (died_of == SIGSYS_NR && !stop->unseen_lapsed))
 		return false;
-	return stop->last_from[died_of] == RELATION_NONE;
+	return stop_last_from(stop, died_of) == RELATION_NONE;
 }
 
 /*
@@ -753,7 +761,7 @@ void stop_facts(const struct stop *stop, uint32_t gaps, struct outcome_facts *re
 		.request_parent = stop->request->sender.relation == RELATION_PARENT,
 		.request_sigs = stop->request_sigs,
 		.stopped_inside = stop_signal_of(stop) == &stop_aside_of(stop)->inside,
-		.fatal_from = died_of <= 64 ? stop->last_from[died_of] : RELATION_NONE,
+		.fatal_from = stop_last_from(stop, died_of),
 		.timed_out = processes_timed_out(stop),
 		.window_complete = !(gaps & holes),
 	};

@@ -110,10 +110,9 @@ enum stop_held {
 };
 
 struct stop {
-	enum stop_state state;
 	struct cgnode *node; /* a reference; NULL: a process outside every container */
 
-	SHARED(stop_life, life);   /* what a checkpoint has of it */
+	SHARED(kept_stop, saved);  /* what a checkpoint has of it */
 	struct graced_proc former; /* was init before, in this cgroup; pid 0: none was */
 	uint32_t keeper_pid;	   /* as in graced_init; 0: it has none, or that is not known */
 	bool there;		   /* its cgroup was, and has not run empty since */
@@ -126,8 +125,8 @@ struct stop {
 	struct stop_aside *aside;		  /* owned; NULL: nothing is aside */
 	struct processes *processes; /* those beside init, owned; NULL: none is known */
 	struct waits *waits;	     /* what it waited for, owned; NULL: it was not looked at */
-	uint8_t last_from[65]; /* enum relation, of the last signal of each number that acted */
-	uint64_t unsure_from;  /* bits n-1: of before the restart, so that it may not be the last */
+	uint64_t unsure_from; /* of last_from, bits n-1: of before the restart, and perhaps not last
+			       */
 	struct graced_counts before; /* what was counted before the daemon was restarted */
 
 	struct grace grace;    /* as reported last */
@@ -288,6 +287,14 @@ static inline bool stop_is_unseen_life(const struct stop *stop)
 {
 	return stop->state == STOP_IDLE && stop->counts.exits > stop->base.exits &&
 	       (stop->init_unseen || stop->counts.lost > stop->base.lost);
+}
+
+/* Who sent the last signal of that number that acted. */
+static inline enum relation stop_last_from(const struct stop *stop, uint32_t number)
+{
+	char digit = number >= 1 && number <= 64 ? stop->last_from[number - 1] : '\0';
+
+	return digit ? (enum relation)(digit - '0') : RELATION_NONE;
 }
 
 /* What tells a life from others of its container: when init started, or since when it is the init

@@ -101,7 +101,7 @@ static void move_first(void *rows, size_t size, size_t at, const void *row)
 	memcpy(rows, row, size);
 }
 
-static void add_stopped(struct top_data *d, const struct top_stopped *stop)
+static void add_stopped(struct top_data *d, const struct top_stop *stop)
 {
 	size_t *n = &d->n[TOP_STOPPED];
 
@@ -197,7 +197,7 @@ static bool by_oom_killer(const struct record_stop *stop)
 }
 
 static void count_kill(struct top_data *d, const struct record *record,
-		       const struct top_stopped *stopped)
+		       const struct top_stop *stopped)
 {
 	const struct record_stop *stop = &record->stop;
 	char who[TOP_WHO_SIZE] = KILLER_OOM;
@@ -235,7 +235,7 @@ static void take_stop(struct top_data *d, const struct record *record)
 {
 	const struct record_stop *stop = &record->stop;
 	bool timed = stop->latency_known && grace_known(&stop->grace);
-	struct top_stopped row = {
+	struct top_stop row = {
 		.at_ns = record->at_ns,
 		.outcome = stop->outcome,
 		.cause = stop->cause,
@@ -283,12 +283,12 @@ static void take_signal(struct top_data *d, const struct record *record)
 }
 
 /* What has no deadline gives way first. */
-static bool is_later(const struct top_stopping *a, const struct top_stopping *b)
+static bool is_later(const struct top_stop *a, const struct top_stop *b)
 {
 	return a->deadline_ns - 1 > b->deadline_ns - 1;
 }
 
-static struct top_stopping *find_room(struct top_list *list, const struct top_stopping *row)
+static struct top_stop *find_room(struct top_list *list, const struct top_stop *row)
 {
 	size_t last = 0;
 
@@ -304,14 +304,14 @@ static void take_stopping(struct top_list *list, const struct record_stop *stop)
 {
 	const struct record_sigref *asked =
 		stop->stop_signal.known ? &stop->stop_signal : &stop->kill_signal;
-	struct top_stopping row = {
+	struct top_stop row = {
 		.signal = asked->number,
-		.asked_ns = asked->at_ns,
+		.at_ns = asked->at_ns,
 		.deaf = stop->deaf,
 		.killed = stop->kill_signal.known,
 		.reason = stop->reason,
 	};
-	struct top_stopping *room;
+	struct top_stop *room;
 
 	if (stop->stop_signal.known && grace_known(&stop->grace)) {
 		row.grace_ns = stop->grace.ns;

@@ -26,7 +26,7 @@ static int stopping_deadline(const struct top_data *d, size_t a, size_t b)
 
 static int stopping_asked(const struct top_data *d, size_t a, size_t b)
 {
-	return compare(d->stopping[a].asked_ns, d->stopping[b].asked_ns);
+	return compare(d->stopping[a].at_ns, d->stopping[b].at_ns);
 }
 
 static int stopping_name(const struct top_data *d, size_t a, size_t b)
@@ -51,7 +51,7 @@ static int stopped_name(const struct top_data *d, size_t a, size_t b)
 
 static int stopped_took(const struct top_data *d, size_t a, size_t b)
 {
-	const struct top_stopped *x = &d->stopped[a], *y = &d->stopped[b];
+	const struct top_stop *x = &d->stopped[a], *y = &d->stopped[b];
 
 	if (x->took_known != y->took_known)
 		return x->took_known ? -1 : 1;
@@ -61,7 +61,7 @@ static int stopped_took(const struct top_data *d, size_t a, size_t b)
 /* The one that came closest to its deadline, or overran it most, first; unknown ones last. */
 static int stopped_margin(const struct top_data *d, size_t a, size_t b)
 {
-	const struct top_stopped *x = &d->stopped[a], *y = &d->stopped[b];
+	const struct top_stop *x = &d->stopped[a], *y = &d->stopped[b];
 
 	if (x->margin_known != y->margin_known)
 		return x->margin_known ? -1 : 1;

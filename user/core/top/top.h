@@ -29,28 +29,23 @@
 
 enum top_section { TOP_STOPPING, TOP_STOPPED, TOP_DEAF, TOP_KILLERS, TOP_SECTIONS };
 
-/* A container that is being stopped. */
-struct top_stopping {
-	char name[TOP_NAME_SIZE], by[TOP_WHO_SIZE]; /* by: who asked it, with its pid */
-	uint32_t signal;			    /* 9: it was killed and not asked */
-	uint64_t asked_ns;
+/* The stop of a container. */
+struct top_stop {
+	char name[TOP_NAME_SIZE];
+	char by[TOP_WHO_SIZE]; /* who asked it, with its pid, or who killed it; "": not known */
+	uint64_t at_ns;	       /* when it was asked, or of the exit */
+	enum unheard reason;
+	/* Of one that is under way. */
+	uint32_t signal;		/* 9: it was killed and not asked */
 	uint64_t grace_ns, deadline_ns; /* both 0: the grace period is unknown */
 	bool deaf, killed;
-	enum unheard reason;
-};
-
-/* A stop that is over. */
-struct top_stopped {
-	char name[TOP_NAME_SIZE];
-	char by[TOP_WHO_SIZE]; /* who killed it, or who asked it; "": not known */
-	uint64_t at_ns;	       /* of the exit */
+	/* Of one that is over. */
 	enum outcome outcome;
 	enum cause cause;
 	bool took_known, margin_known;
-	uint64_t took_ns;  /* from the stop signal to the exit */
-	int64_t margin_ns; /* of the grace period; below 0: it overran */
-	bool complete;	   /* the evidence, but for what began before */
-	enum unheard reason;
+	uint64_t took_ns;     /* from the stop signal to the exit */
+	int64_t margin_ns;    /* of the grace period; below 0: it overran */
+	bool complete;	      /* the evidence, but for what began before */
 	unsigned int badness; /* record_badness() */
 };
 
@@ -83,9 +78,9 @@ struct top_data {
 	uint64_t now_ns;
 	int64_t wall_offset_ns; /* of CLOCK_REALTIME */
 
-	struct top_stopping stopping[TOP_STOPPING_MAX];
-	struct top_stopped stopped[TOP_STOPPED_MAX]; /* the last one first */
-	struct top_deaf deaf[TOP_DEAF_MAX];	     /* likewise */
+	struct top_stop stopping[TOP_STOPPING_MAX];
+	struct top_stop stopped[TOP_STOPPED_MAX]; /* the last one first */
+	struct top_deaf deaf[TOP_DEAF_MAX];	  /* likewise */
 	struct top_killer killers[TOP_KILLERS_MAX];
 	size_t n[TOP_SECTIONS];
 
@@ -103,7 +98,7 @@ struct top_order {
 
 /* The stops under way, as far as there is room. */
 struct top_list {
-	struct top_stopping rows[TOP_STOPPING_MAX];
+	struct top_stop rows[TOP_STOPPING_MAX];
 	size_t n;
 	uint64_t all;
 };

@@ -34,6 +34,8 @@ struct waits {
 	struct wait list[WAITS_MAX];
 	size_t n_seen;
 	struct seen *seen; /* of LOOK_WAITS; NULL: none yet */
+	uint32_t init_pid;
+	enum waits_init init; /* as of the last look */
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -244,24 +246,23 @@ static bool is_worth(uint64_t time_ns, uint64_t since_ns)
 	return since_ns && time_ns >= since_ns / 10 * WORTH_TENTHS;
 }
 
-static bool computes(const struct seen *s, const struct waits_stop *stop, uint64_t since_ns)
+static bool computes(const struct waits *w, const struct seen *s, uint64_t since_ns)
 {
 	bool used = s->before_ns && is_worth(beyond(s->cpu_ns, s->before_ns), since_ns);
 
-	return s->wait.pid == stop->init_pid && stop->taken && (s->runs || used);
+	return s->wait.pid == w->init_pid && w->init == WAITS_INIT_TAKEN && (s->runs || used);
 }
 
 /* What was brought in, as by docker exec, is nobody's to wait for. */
-static bool is_below(const struct waits *w, const struct seen *s, uint32_t init_pid)
+static bool is_below_init(const struct waits *w, const struct seen *s)
 {
-	for (size_t depth = 0; s && s->wait.pid != init_pid && depth <= w->n_seen; depth++)
+	for (size_t depth = 0; s && s->wait.pid != w->init_pid && depth <= w->n_seen; depth++)
 		s = find(w, s->parent_pid);
-	return s && s->wait.pid == init_pid;
+	return s && s->wait.pid == w->init_pid;
 }
 
 /* Leaves in the wait what belongs to its kind. */
-static void judge(const struct waits *w, struct seen *s, const struct waits_stop *stop,
-		  uint64_t since_ns)
+static void judge(const struct waits *w, struct seen *s, uint64_t since_ns)
 {
 	uint64_t clients = s->wait.count, children;
 	struct wait *wait = &s->wait;
@@ -273,13 +274,13 @@ static void judge(const struct waits *w, struct seen *s, const struct waits_stop
 		return;
 	/* What sleeps for its clients, its children or a timer does so also where nobody heard the
 	 * request, and is about to end where it was killed. */
-	if (stop->unheard || stop->killed || !is_below(w, s, stop->init_pid)) {
+	if (w->init >= WAITS_INIT_UNHEARD || !is_below_init(w, s)) {
 		wait->what = WAIT_FOR_NOTHING;
 		return;
 	}
 	children = count_children(w, wait);
 	/* It has clients whether it waits for them or not. */
-	if (computes(s, stop, since_ns)) {
+	if (computes(w, s, since_ns)) {
 		wait->what = WAIT_FOR_HANDLER;
 		wait->peer_pid = 0;
 		wait->time_ns = s->before_ns ? beyond(s->cpu_ns, s->before_ns) : 0;
@@ -376,8 +377,7 @@ static bool is_worth_saying(const struct obs_looked *looked, enum wait_for what)
 	return !looked->unread || (what != WAIT_FOR_CHILD && what != WAIT_FOR_TIME);
 }
 
-static void list_all(struct waits *w, const struct obs_looked *looked, uint64_t at_ns,
-		     const struct waits_stop *stop)
+static void list_all(struct waits *w, const struct obs_looked *looked, uint64_t at_ns)
 {
 	struct wait before[WAITS_MAX];
 	size_t n = w->n;
@@ -388,7 +388,7 @@ static void list_all(struct waits *w, const struct obs_looked *looked, uint64_t 
 	for (size_t i = 0; i < w->n_seen; i++) {
 		if (!w->seen[i].now)
 			continue;
-		judge(w, w->seen + i, stop, at_ns - w->before_ns);
+		judge(w, w->seen + i, at_ns - w->before_ns);
 		if (is_worth_saying(looked, w->seen[i].wait.what))
 			list(w, &w->seen[i].wait);
 	}
@@ -404,12 +404,14 @@ static void list_all(struct waits *w, const struct obs_looked *looked, uint64_t 
 }
 
 void waits_end(struct waits **waits, const struct obs_looked *looked, uint64_t at_ns,
-	       const struct waits_stop *stop)
+	       uint32_t init_pid, enum waits_init init)
 {
 	struct waits *w = want(waits);
 
 	if (!w)
 		return;
+	w->init_pid = init_pid;
+	w->init = init;
 	w->looked |= !looked->failed;
 	w->more |= looked->more && !looked->waits;
 	if (!w->base_ns && !looked->failed) {
@@ -418,7 +420,7 @@ void waits_end(struct waits **waits, const struct obs_looked *looked, uint64_t a
 	}
 	if (looked->waits && !looked->failed) {
 		w->looks++;
-		list_all(w, looked, at_ns, stop);
+		list_all(w, looked, at_ns);
 		forget_ended(w);
 		w->before_ns = at_ns;
 	}

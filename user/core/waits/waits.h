@@ -39,12 +39,12 @@ struct wait {
 /* In vfork(2), or posix_spawn(3): a thread waits until its child has exec'd or ended. */
 bool wait_is_vfork(const struct wait *w);
 
-/* What is known of a stop before its end, for what a look is worth. */
-struct waits_stop {
-	uint32_t init_pid;
-	bool killed;
-	bool unheard; /* init does not act on the request */
-	bool taken;   /* it took it by a handler */
+/* What init made of the request, for what a look is worth. */
+enum waits_init {
+	WAITS_INIT_HEARD,
+	WAITS_INIT_TAKEN,   /* it took it by a handler */
+	WAITS_INIT_UNHEARD, /* it does not act on it */
+	WAITS_INIT_KILLED,
 };
 
 struct waits;
@@ -58,7 +58,7 @@ uint64_t waits_next_ns(uint64_t last_ns, uint64_t asked_ns, uint64_t grace_ns);
 /* A thread, and the end of a look. *waits is made where it is NULL, and stays so without memory. */
 void waits_take(struct waits **waits, const struct obs_look *look);
 void waits_end(struct waits **waits, const struct obs_looked *looked, uint64_t at_ns,
-	       const struct waits_stop *stop);
+	       uint32_t init_pid, enum waits_init init);
 struct waits *waits_free(struct waits *waits);
 
 /* How many looks there were, and what the stop waited for at the last one that found something, in

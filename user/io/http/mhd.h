@@ -52,7 +52,7 @@ int mhd_load(struct mhd *ret, const char **ret_error);
 struct web_body {
 	TAILQ_ENTRY(web_body) link;
 	char path[WEB_PATH_SIZE];
-	enum negotiate_format format;
+	enum expo_format format;
 	uint64_t until_ns; /* of CLOCK_MONOTONIC: answers requests until then */
 	bool kept;	   /* holds the responses, to answer with */
 	bool counted;	   /* against max_bodies */

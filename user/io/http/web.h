@@ -20,8 +20,8 @@
 #include "wire/http/request.h"
 
 struct web_request {
-	const char *path;	      /* as sent, without the query; escapes are left */
-	enum negotiate_format format; /* what the client wants of a page that has several */
+	const char *path;	 /* as sent, without the query; escapes are left */
+	enum expo_format format; /* what the client wants of a page that has several */
 };
 
 struct web_reply {

@@ -282,8 +282,6 @@ int programs_take_fd(struct programs *p, const char *name)
 	return -1;
 }
 
-/* --- the kernel's types ----------------------------------------------------------------------- */
-
 /* --- opening -------------------------------------------------------------------------------- */
 
 static int read_btf(int fd, size_t size, struct btf **ret)

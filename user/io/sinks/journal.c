@@ -28,7 +28,7 @@ struct journal {
 	line_gap_fn gap_fn;
 	void *userdata;
 	struct line_queue queue; /* entries, each behind its size, a size_t */
-	struct journal_stats stats;
+	struct line_stats stats;
 };
 
 /* The limit of the host (net.core.wmem_max) is for who may not exceed it. */
@@ -203,7 +203,7 @@ bool journal_drops(const struct journal *journal)
 	return journal->queue.gap.lines > 0;
 }
 
-void journal_get_stats(const struct journal *journal, struct journal_stats *ret)
+void journal_get_stats(const struct journal *journal, struct line_stats *ret)
 {
 	*ret = journal->stats;
 }

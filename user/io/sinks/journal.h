@@ -18,13 +18,6 @@
 
 struct journal;
 
-struct journal_stats {
-	uint64_t written; /* entries that the socket took */
-	uint64_t dropped;
-	uint64_t waiting;
-	int error; /* -errno since when it takes none; 0: all is well, or it is slow */
-};
-
 /* gap_fn adds the entry that stands for some that were dropped. path: of the socket, which need not
  * be there yet. -errno. The caller frees. */
 int journal_new(const char *path, line_gap_fn gap_fn, void *userdata, struct journal **ret);
@@ -48,7 +41,7 @@ bool journal_drops(const struct journal *journal);
 /* Drops what waits: the next entry stands for it. now_ns: of any clock, for the gap. */
 void journal_discard(struct journal *journal, uint64_t now_ns);
 
-void journal_get_stats(const struct journal *journal, struct journal_stats *ret);
+void journal_get_stats(const struct journal *journal, struct line_stats *ret);
 
 /* Entries of the journal, read back: this host's, or that of a directory, which may be another
  * machine's. */

@@ -393,9 +393,9 @@ bool linesink_finish(struct linesink *sink, int timeout_ms)
 	return linesink_is_idle(sink);
 }
 
-void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret)
+void linesink_get_stats(const struct linesink *sink, struct line_stats *ret)
 {
-	*ret = (struct linesink_stats){
+	*ret = (struct line_stats){
 		.written = sink->written,
 		.dropped = sink->dropped,
 		.waiting = lines_waiting(sink),

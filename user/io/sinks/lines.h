@@ -16,13 +16,6 @@
 
 struct linesink;
 
-struct linesink_stats {
-	uint64_t written; /* lines that are wholly out */
-	uint64_t dropped;
-	uint64_t waiting;
-	int error; /* -errno since when nothing gets out; 0: all is well */
-};
-
 /*
  * gap_fn adds the line, with its newline, that stands for lines that were dropped. path NULL:
  * standard output. A file is appended to, made with mode 0600 when it is missing, and never waited
@@ -67,6 +60,6 @@ bool linesink_finish(struct linesink *sink, int timeout_ms);
 /* Drops what waits: the next line stands for it. now_ns: of any clock, for the gap. */
 void linesink_discard(struct linesink *sink, uint64_t now_ns);
 
-void linesink_get_stats(const struct linesink *sink, struct linesink_stats *ret);
+void linesink_get_stats(const struct linesink *sink, struct line_stats *ret);
 
 #endif

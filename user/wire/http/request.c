@@ -467,37 +467,35 @@ static void weigh(const char *header, struct offer *offers, size_t n)
 			consider(offers + i, &range);
 }
 
-enum negotiate_format negotiate_format(const char *accept)
+enum expo_format negotiate_format(const char *accept)
 {
-	struct offer offers[NEGOTIATE_FORMAT_COUNT] = {
-		[NEGOTIATE_TEXT] = {.name = "text/plain", .family = "text/*", .version = "0.0.4"},
-		[NEGOTIATE_OPENMETRICS] = {.name = "application/openmetrics-text",
-					   .family = "application/*",
-					   .version = "1.0.0"},
-		[NEGOTIATE_PROTOBUF] = {.name = "application/vnd.google.protobuf",
-					.proto = "io.prometheus.client.MetricFamily",
-					.encoding = "delimited"},
+	struct offer offers[EXPO_FORMAT_COUNT] = {
+		[EXPO_TEXT] = {.name = "text/plain", .family = "text/*", .version = "0.0.4"},
+		[EXPO_OPENMETRICS] = {.name = "application/openmetrics-text",
+				      .family = "application/*",
+				      .version = "1.0.0"},
+		[EXPO_PROTOBUF] = {.name = "application/vnd.google.protobuf",
+				   .proto = "io.prometheus.client.MetricFamily",
+				   .encoding = "delimited"},
 	};
-	const struct offer *text = &offers[NEGOTIATE_TEXT], *om = &offers[NEGOTIATE_OPENMETRICS];
-	const struct offer *protobuf = &offers[NEGOTIATE_PROTOBUF];
+	const struct offer *text = &offers[EXPO_TEXT], *om = &offers[EXPO_OPENMETRICS];
+	const struct offer *protobuf = &offers[EXPO_PROTOBUF];
 
-	weigh(accept, offers, NEGOTIATE_FORMAT_COUNT);
+	weigh(accept, offers, EXPO_FORMAT_COUNT);
 	if (protobuf->q > 0 && protobuf->q >= text->q && protobuf->q >= om->q)
-		return NEGOTIATE_PROTOBUF;
+		return EXPO_PROTOBUF;
 	if (om->q > text->q || (om->q > 0 && om->q == text->q && om->rank >= RANK_NAME))
-		return NEGOTIATE_OPENMETRICS;
-	return NEGOTIATE_TEXT;
+		return EXPO_OPENMETRICS;
+	return EXPO_TEXT;
 }
 
-const char *negotiate_content_type(enum negotiate_format format)
+const char *negotiate_content_type(enum expo_format format)
 {
-	static const char *const types[NEGOTIATE_FORMAT_COUNT] = {
-		[NEGOTIATE_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
-		[NEGOTIATE_OPENMETRICS] =
-			"application/openmetrics-text; version=1.0.0; charset=utf-8",
-		[NEGOTIATE_PROTOBUF] =
-			"application/vnd.google.protobuf; "
-			"proto=io.prometheus.client.MetricFamily; encoding=delimited",
+	static const char *const types[EXPO_FORMAT_COUNT] = {
+		[EXPO_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
+		[EXPO_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+		[EXPO_PROTOBUF] = "application/vnd.google.protobuf; "
+				  "proto=io.prometheus.client.MetricFamily; encoding=delimited",
 	};
 
 	return types[format];

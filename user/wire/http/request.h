@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "wire/prometheus/exposition.h"
+
 /* What the headers of one request say; all zero before the first. */
 struct reqhead {
 	unsigned int hosts, lengths, codings; /* how many there are of each */
@@ -56,23 +58,16 @@ bool basicauth_same(const void *a, const void *b, size_t size);
 
 /* What a scraper asks for in Accept and Accept-Encoding (RFC 9110, section 12), and what it gets. */
 
-enum negotiate_format {
-	NEGOTIATE_TEXT,	       /* Prometheus text 0.0.4 */
-	NEGOTIATE_OPENMETRICS, /* OpenMetrics 1.0.0 */
-	NEGOTIATE_PROTOBUF,    /* delimited io.prometheus.client.MetricFamily */
-	NEGOTIATE_FORMAT_COUNT
-};
-
 /*
  * The format with the highest weight; OpenMetrics wins a tie only when it is named, not by a
  * wildcard, so that curl and browsers get plain text. Protobuf must be named with its message and
  * encoding, and wins a tie. What cannot be read is passed over; NULL, and
  * a header that allows none, give text: a scraper can do more with that than with status 406.
  */
-enum negotiate_format negotiate_format(const char *accept);
+enum expo_format negotiate_format(const char *accept);
 
 /* For Content-Type; a string that lives for ever. */
-const char *negotiate_content_type(enum negotiate_format format);
+const char *negotiate_content_type(enum expo_format format);
 
 /* Whether Accept-Encoding (NULL: none) allows gzip and does not prefer identity to it. */
 bool negotiate_gzip(const char *accept_encoding);

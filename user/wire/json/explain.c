@@ -207,8 +207,8 @@ void explain_words_next(struct buf *out, const struct explain *e)
 		[PODNEXT_UNKNOWN] = "not a controller of Kubernetes: not known",
 	};
 
-	if (*e->pod->owner_kind)
-		buf_printf(out, "%s %s: ", e->pod->owner_kind, e->pod->owner);
+	if (*e->pod->owner.kind)
+		buf_printf(out, "%s %s: ", e->pod->owner.kind, e->pod->owner.name);
 	buf_adds(out, words[e->next]);
 	if (e->next == PODNEXT_RETRIES && e->job)
 		buf_printf(out, " (%lld, %lld failed so far)", (long long)e->job->backoff_limit,
@@ -304,14 +304,14 @@ static void add_overdue(struct buf *out, const struct explain *e, bool silent)
 
 static void add_beside(struct buf *out, const struct explain *e, const struct explain_note *note)
 {
-	bool job = strcmp(e->pod->owner_kind, "Job") == 0;
+	bool job = strcmp(e->pod->owner.kind, "Job") == 0;
 
 	buf_printf(out, "container %s runs on, though container %s has ended for good (",
 		   note->about, note->done);
 	add_end(out, note->end);
 	buf_printf(out, "): the pod%s is not over until each of its containers has ended",
 		   job ? ", and with it the Job," : "");
-	if (e->pod->has_deadline)
+	if (e->pod->deadline.set)
 		buf_adds(out, ", or activeDeadlineSeconds have passed");
 	buf_printf(out,
 		   ". If %s only serves the others, it has to end by itself when they have, or be "

@@ -60,8 +60,8 @@ int podobj_json_end(struct buf *out)
 void podobj_json_owner(struct buf *out, const struct podobj_pod *pod)
 {
 	jsonw_str(out, "controller", nodefail_maker_name(nodefail_maker_of(pod)));
-	podobj_json_text(out, "kind", pod->owner_kind);
-	podobj_json_text(out, "name", pod->owner);
+	podobj_json_text(out, "kind", pod->owner.kind);
+	podobj_json_text(out, "name", pod->owner.name);
 }
 
 static void add_span(struct buf *out, const char *key, struct nodefail_span span)
@@ -138,10 +138,10 @@ static void add_ns(struct buf *out, const char *key, uint64_t ns)
 	jsonw_i64(out, key, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
 }
 
-static void add_seconds(struct buf *out, const char *key, bool known, int64_t seconds)
+static void add_seconds(struct buf *out, const char *key, struct seconds seconds)
 {
-	if (known)
-		add_whole_seconds(out, key, seconds);
+	if (seconds.set)
+		add_whole_seconds(out, key, seconds.s);
 	else
 		jsonw_null(out, key);
 }
@@ -150,8 +150,8 @@ static void add_asked(struct buf *out, const struct podobj_pod *pod)
 {
 	jsonw_i64_if(out, "priority", pod->has_priority, pod->priority);
 	jsonw_bool(out, "mirror", pod->mirror);
-	add_seconds(out, "grace_ns", pod->has_grace, pod->grace_s);
-	add_seconds(out, "deletion_grace_ns", pod->has_deletion_grace, pod->deletion_grace_s);
+	add_seconds(out, "grace_ns", pod->grace);
+	add_seconds(out, "deletion_grace_ns", pod->deletion_grace);
 }
 
 static void add_view_group(struct buf *out, const struct shutview *view,
@@ -176,8 +176,8 @@ static void add_end(struct buf *out, const struct shutview *view, const struct s
 		jsonw_null(out, "group");
 	else
 		add_view_group(out, view, pod);
-	add_seconds(out, "override_ns", !pod->over, pod->override_s);
-	add_seconds(out, "stop_ns", !pod->over, pod->stop_s);
+	add_seconds(out, "override_ns", (struct seconds){!pod->over, pod->override_s});
+	add_seconds(out, "stop_ns", (struct seconds){!pod->over, pod->stop_s});
 	jsonw_bool_if(out, "cut_short", !(pod->over || pod->cut == SHUTVIEW_CUT_UNKNOWN),
 		      pod->cut == SHUTVIEW_CUT_SHORT);
 }

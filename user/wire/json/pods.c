@@ -22,24 +22,22 @@ static const char *stage_name(bool is_container, enum pod_stage stage)
 	return pod_stage_name(stage);
 }
 
-const char *pods_record_state(const struct pods_record *record)
+const char *podview_state(const struct podview *record)
 {
-	return record->gone ? "gone" : stage_name(record->container.known, record->view.stage);
+	return record->gone ? "gone" : stage_name(record->container.known, record->stage);
 }
 
-bool pods_record_is_orphan(const struct pods_record *record)
+bool podview_is_orphan(const struct podview *record)
 {
-	const struct podview *v = &record->view;
-
-	return !record->gone && record->desired_known && !v->desired &&
-	       (v->running || v->sandbox_running);
+	return !record->gone && record->desired_known && !record->desired &&
+	       (record->running || record->sandbox_running);
 }
 
-bool pods_record_left(const struct pods_record *record, int64_t *ret_ns)
+bool podview_left(const struct podview *record, int64_t *ret_ns)
 {
-	if (!record->view.deadline_ns || record->view.stage != POD_STAGE_TERMINATING)
+	if (!record->deadline_ns || record->stage != POD_STAGE_TERMINATING)
 		return false;
-	*ret_ns = (int64_t)(record->view.deadline_ns - record->at_ns);
+	*ret_ns = (int64_t)(record->deadline_ns - record->at_ns);
 	return true;
 }
 
@@ -51,9 +49,9 @@ static int compare_text(const char *a, const char *b)
 }
 
 /* What goes away is what is looked for. */
-static int rank_of(const struct pods_record *record)
+static int rank_of(const struct podview *record)
 {
-	switch (record->view.stage) {
+	switch (record->stage) {
 	case POD_STAGE_TERMINATING:
 		return 0;
 	case POD_STAGE_TERMINATED:
@@ -66,26 +64,26 @@ static int rank_of(const struct pods_record *record)
 	}
 }
 
-const char *pods_record_key(const struct pods_record *record)
+const char *podview_key(const struct podview *record)
 {
-	return record->container.known ? record->container.cgroup : record->view.uid;
+	return record->container.known ? record->container.cgroup : record->uid;
 }
 
-int pods_record_order(const struct pods_record *a, const struct pods_record *b)
+int podview_order(const struct podview *a, const struct podview *b)
 {
 	int order = rank_of(a) - rank_of(b);
 
 	if (order == 0)
 		order = a->container.known - b->container.known;
 	if (order == 0)
-		order = compare_text(a->view.namespace_, b->view.namespace_);
+		order = compare_text(a->namespace_, b->namespace_);
 	if (order == 0)
-		order = compare_text(a->view.name, b->view.name);
+		order = compare_text(a->name, b->name);
 	if (order == 0)
 		order = compare_text(a->container.namespace_, b->container.namespace_);
 	if (order == 0)
 		order = compare_text(a->container.name, b->container.name);
-	return order ? order : compare_text(pods_record_key(a), pods_record_key(b));
+	return order ? order : compare_text(podview_key(a), podview_key(b));
 }
 
 static bool same_names(const struct podview *a, const struct podview *b)
@@ -105,12 +103,10 @@ static bool same_container(const struct record_container *a, const struct record
 	       compare_text(a->workload, b->workload) == 0;
 }
 
-bool pods_record_same(const struct pods_record *first, const struct pods_record *second)
+bool podview_same(const struct podview *a, const struct podview *b)
 {
-	const struct podview *a = &first->view, *b = &second->view;
-
-	return first->gone == second->gone && first->desired_known == second->desired_known &&
-	       same_container(&first->container, &second->container) && same_names(a, b) &&
+	return a->gone == b->gone && a->desired_known == b->desired_known &&
+	       same_container(&a->container, &b->container) && same_names(a, b) &&
 	       a->stage == b->stage && a->first_ns == b->first_ns && a->since_ns == b->since_ns &&
 	       a->grace_ns == b->grace_ns && a->deadline_ns == b->deadline_ns &&
 	       a->containers == b->containers && a->running == b->running &&
@@ -127,82 +123,82 @@ WORDS(kind, discrepancy, enum discrepancy, DISCREPANCY_COUNT)
 
 static bool is_pod(const struct member *m, const void *object)
 {
-	return !((const struct pods_record *)object)->container.known;
+	return !((const struct podview *)object)->container.known;
 }
 
 static void write_state(struct buf *out, const struct member *m, const void *object)
 {
-	jsonw_str(out, m->key, pods_record_state(object));
+	jsonw_str(out, m->key, podview_state(object));
 }
 
 static int read_state(const struct member *m, const json_t *value, void *object)
 {
 	const char *state = json_string_value(value);
-	struct pods_record *r = object;
+	struct podview *r = object;
 
 	r->gone = state && strcmp(state, "gone") == 0;
 	for (int i = POD_STAGE_SYNC; state && i < POD_STAGE_COUNT; i++)
 		if (strcmp(state, stage_name(r->container.known, (enum pod_stage)i)) == 0)
-			r->view.stage = (enum pod_stage)i;
+			r->stage = (enum pod_stage)i;
 	return 0;
 }
 
 static const struct member containers[] = {
-	UINT(struct pods_record, "running", view.running),
-	UINT(struct pods_record, "all", view.containers),
+	UINT(struct podview, "running", running),
+	UINT(struct podview, "all", containers),
 	MEMBERS_END,
 };
 
 static bool has_grace(const struct member *m, const void *object)
 {
-	return ((const struct pods_record *)object)->view.grace_ns;
+	return ((const struct podview *)object)->grace_ns;
 }
 
 static void write_left(struct buf *out, const struct member *m, const void *object)
 {
 	int64_t left = 0;
-	bool known = pods_record_left(object, &left);
+	bool known = podview_left(object, &left);
 
 	jsonw_i64_if(out, m->key, known, left);
 }
 
 static const struct member grace[] = {
-	SECONDS(struct pods_record, "seconds", view.grace_ns),
-	UINT(struct pods_record, "deadline_boot_ns", view.deadline_ns, OPTIONAL),
-	DERIVED(struct pods_record, "left_ns", view.deadline_ns, write_left),
+	SECONDS(struct podview, "seconds", grace_ns),
+	UINT(struct podview, "deadline_boot_ns", deadline_ns, OPTIONAL),
+	DERIVED(struct podview, "left_ns", deadline_ns, write_left),
 	MEMBERS_END,
 };
 
 static void write_orphan(struct buf *out, const struct member *m, const void *object)
 {
-	jsonw_bool(out, m->key, pods_record_is_orphan(object));
+	jsonw_bool(out, m->key, podview_is_orphan(object));
 }
 
-#define DESIRED KNOWN(struct pods_record, desired_known)
+#define DESIRED KNOWN(struct podview, desired_known)
 
 static const struct member line[] = {
-	WALL(struct pods_record, "time", wall_ns),
-	UINT(struct pods_record, "boot_ns", at_ns),
-	TEXT(struct pods_record, "node", node),
-	OBJECT(struct pods_record, "pod", view.pod, parts_pod, THERE(is_pod)),
-	CONTAINER(struct pods_record, container),
-	DERIVED(struct pods_record, "state", view.stage, write_state, READ(read_state)),
-	UINT(struct pods_record, "first_boot_ns", view.first_ns, OPTIONAL),
-	UINT(struct pods_record, "since_boot_ns", view.since_ns, OPTIONAL),
+	WALL(struct podview, "time", wall_ns),
+	UINT(struct podview, "boot_ns", at_ns),
+	TEXT(struct podview, "node", node),
+	OBJECT(struct podview, "pod", pod, parts_pod, THERE(is_pod)),
+	CONTAINER(struct podview, container),
+	DERIVED(struct podview, "state", stage, write_state, READ(read_state)),
+	UINT(struct podview, "first_boot_ns", first_ns, OPTIONAL),
+	UINT(struct podview, "since_boot_ns", since_ns, OPTIONAL),
 	WITHIN("containers", containers, THERE(is_pod)),
-	BOOL(struct pods_record, "sandbox_running", view.sandbox_running),
+	BOOL(struct podview, "sandbox_running", sandbox_running),
 	WITHIN("grace", grace, THERE(has_grace)),
-	BOOL(struct pods_record, "ready", view.ready, KNOWN(struct pods_record, view.ready_known)),
-	BOOL(struct pods_record, "desired", view.desired, DESIRED),
-	BOOL(struct pods_record, "deleting", view.deleting),
-	BOOL(struct pods_record, "waiting", view.waiting),
-	DERIVED(struct pods_record, "orphan", view.desired, write_orphan, DESIRED),
-	UINT(struct pods_record, "ready_stop_boot_ns", view.ready_stop_ns, OPTIONAL),
-	BITS(struct pods_record, "discrepancies", view.discrepancies, kind),
+	BOOL(struct podview, "ready", ready, KNOWN(struct podview, ready_known)),
+	BOOL(struct podview, "desired", desired, DESIRED),
+	BOOL(struct podview, "deleting", deleting),
+	BOOL(struct podview, "waiting", waiting),
+	DERIVED(struct podview, "orphan", desired, write_orphan, DESIRED),
+	UINT(struct podview, "ready_stop_boot_ns", ready_stop_ns, OPTIONAL),
+	BITS(struct podview, "discrepancies", discrepancies, kind),
 	MEMBERS_END,
 };
 
-int pods_json(struct buf *out, const struct pods_record *r)
+int pods_json(struct buf *out, const struct podview *r)
 {
 	jsonw_object(out, NULL);
 	jsonw_str(out, "type", "pods");
@@ -212,12 +208,12 @@ int pods_json(struct buf *out, const struct pods_record *r)
 	return buf_error(out);
 }
 
-int pods_json_read(const char *text, size_t size, struct arena *arena, struct pods_record *ret)
+int pods_json_read(const char *text, size_t size, struct arena *arena, struct podview *ret)
 {
 	json_auto_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	const char *type = json_string_value(json_object_get(json, "type"));
 	struct members_reading r = {.arena = arena};
-	struct pods_record record = {};
+	struct podview record = {};
 
 	if (!type || strcmp(type, "pods") != 0)
 		return -EBADMSG;
@@ -225,8 +221,8 @@ int pods_json_read(const char *text, size_t size, struct arena *arena, struct po
 	if (r.error == -ENOMEM)
 		return -ENOMEM;
 	/* null is a pod that has come to no stage yet. */
-	if (!pods_record_key(&record) || (record.view.stage == POD_STAGE_NONE && !record.gone &&
-					  !json_is_null(json_object_get(json, "state"))))
+	if (!podview_key(&record) || (record.stage == POD_STAGE_NONE && !record.gone &&
+				      !json_is_null(json_object_get(json, "state"))))
 		return -EBADMSG;
 	*ret = record;
 	return 0;

@@ -10,17 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/shutdown/shutdown.h"
-
-/* Strings are "" where the path does not say. */
-struct kubemount {
-	uint64_t id;	 /* of the mount, unique while it is there */
-	uint64_t device; /* of its file system: major << 32 | minor */
-	char pod_uid[POD_UID_MAX];
-	char plugin[SHUTDOWN_PLUGIN_MAX]; /* "kubernetes.io~csi" */
-	char driver[SHUTDOWN_DRIVER_MAX]; /* of CSI, in mounts for the whole node */
-	char volume[SHUTDOWN_VOLUME_MAX]; /* the name of the volume or of its directory */
-};
+#include "core/facts/observation.h"
 
 /* 1: it is one; 0: any other mount; -EBADMSG: no line of that file. root is the kubelet's root
  * directory, absolute and without symbolic links or a slash at its end. */

@@ -257,7 +257,7 @@ static const struct apirow metadata[] = {
 	{TEXT("uid", uid, BOTH)},
 	{TIME("deletionTimestamp", deleted_wall_ns, BOTH, GIVEN(deleting),
 	      UNREADABLE(deleted_unreadable))},
-	{INT64("deletionGracePeriodSeconds", deletion_grace_s, BOTH, GIVEN(has_deletion_grace))},
+	{INT64("deletionGracePeriodSeconds", deletion_grace.s, BOTH, GIVEN(deletion_grace.set))},
 	{TEXTS("finalizers", finalizers, n_finalizers, ONE)},
 	{PART("labels", labels, MANY)},
 	{PART("annotations", annotations, BOTH, UNREADABLE(source_unreadable))},
@@ -315,7 +315,7 @@ static const struct apirow toleration[] = {
 	{TEXT("operator", op, ONE)},
 	{TEXT("value", value, ONE)},
 	{TEXT("effect", effect, ONE)},
-	{INT64("tolerationSeconds", seconds, ONE, GIVEN(has_seconds))},
+	{INT64("tolerationSeconds", seconds.s, ONE, GIVEN(seconds.set))},
 	{},
 };
 #undef T
@@ -347,8 +347,8 @@ static const struct apirow gate[] = {
 static const struct apirow spec[] = {
 	{POLICY(restart_policy)},
 	{TEXT("nodeName", node, BOTH)},
-	{INT64("activeDeadlineSeconds", deadline_s, ONE, GIVEN(has_deadline))},
-	{INT64("terminationGracePeriodSeconds", grace_s, BOTH, GIVEN(has_grace))},
+	{INT64("activeDeadlineSeconds", deadline.s, ONE, GIVEN(deadline.set))},
+	{INT64("terminationGracePeriodSeconds", grace.s, BOTH, GIVEN(grace.set))},
 	{INT64("priority", priority, BOTH, GIVEN(has_priority), INT32_ONLY)},
 	{BOOL("hostNetwork", host_network, ONE)},
 	{CONTAINERS("initContainers", inits, UNREADABLE(inits_unreadable))},
@@ -466,16 +466,10 @@ bool podrows_is_pod(const json_t *json)
  * the kubelet itself lists it without (pkg/kubelet/types/pod_update.go). */
 void podrows_conclude(struct podobj_pod *pod)
 {
-	static const struct podobj_owner none = {.kind = "", .api = "", .name = "", .uid = ""};
-	const struct podobj_owner *chosen = &none;
-
+	pod->owner = (struct podobj_owner){.kind = "", .api = "", .name = "", .uid = ""};
 	for (size_t i = pod->n_owners; i > 0; i--)
 		if (pod->owners[i - 1].controller)
-			chosen = &pod->owners[i - 1];
-	pod->owner_kind = chosen->kind;
-	pod->owner_api = chosen->api;
-	pod->owner = chosen->name;
-	pod->owner_uid = chosen->uid;
+			pod->owner = pod->owners[i - 1];
 	pod->is_static = pod->mirror || strcmp(pod->source, "api") != 0;
 	if (!pod->mirror)
 		pod->static_uid = "";

@@ -341,13 +341,13 @@ static void take_identity(const struct podobj_pod *pod, struct meta_pod *meta)
 	meta->is_static = pod->is_static;
 }
 
-static bool take_grace(bool given, int64_t seconds, uint64_t *ret_ns)
+static bool take_grace(struct seconds grace, uint64_t *ret_ns)
 {
-	if (!given || seconds < 0)
+	if (!grace.set || grace.s < 0)
 		return false;
-	if (seconds > PODJSON_GRACE_MAX)
-		seconds = PODJSON_GRACE_MAX;
-	*ret_ns = (uint64_t)seconds * NS_PER_S;
+	if (grace.s > PODJSON_GRACE_MAX)
+		grace.s = PODJSON_GRACE_MAX;
+	*ret_ns = (uint64_t)grace.s * NS_PER_S;
 	return true;
 }
 
@@ -357,14 +357,14 @@ static void take_deletion(const struct podobj_pod *pod, struct meta_pod *meta)
 	meta->deleted_wall_ns = pod->deleted_wall_ns;
 	if (!pod->deleted_unreadable)
 		meta->known |= META_POD_DELETING;
-	if (take_grace(pod->has_deletion_grace, pod->deletion_grace_s, &meta->deletion_grace_ns))
+	if (take_grace(pod->deletion_grace, &meta->deletion_grace_ns))
 		meta->known |= META_POD_DELETION_GRACE;
 }
 
 /* Sidecars are known where the list of init containers makes sense. */
 static void take_pod_spec(const struct podobj_pod *pod, struct meta_pod *meta)
 {
-	if (take_grace(pod->has_grace, pod->grace_s, &meta->grace_ns))
+	if (take_grace(pod->grace, &meta->grace_ns))
 		meta->known |= META_POD_GRACE;
 	meta->priority = pod->priority;
 	if (pod->has_priority)
@@ -432,9 +432,9 @@ static void take_workload(const struct podobj_pod *pod, struct meta_pod *meta)
 	struct workload_facts facts = {
 		.pod = meta->name,
 		.node = name_of(pod->node),
-		.owner_kind = name_of(pod->owner_kind),
-		.owner_api = name_of(pod->owner_api),
-		.owner = name_of(pod->owner),
+		.owner_kind = name_of(pod->owner.kind),
+		.owner_api = name_of(pod->owner.api),
+		.owner = name_of(pod->owner.name),
 		.is_static = meta->is_static,
 		.template_hash = name_of(pod->template_hash),
 		.statefulset_pod = name_of(pod->statefulset_pod),
@@ -451,27 +451,23 @@ static void take_workload(const struct podobj_pod *pod, struct meta_pod *meta)
 int podmeta_report(const struct podobj_pod *pod, struct arena *arena,
 		   const struct podjson_sink *sink)
 {
-	struct podjson_pod out = {
-		.meta.source = META_KUBELET,
-		.mirror = pod->mirror,
-		.seen_wall_ns = pod->seen_wall_ns,
-	};
-	struct report report = {.sink = sink, .uid = out.meta.uid};
+	struct meta_pod out = {.source = META_KUBELET};
+	struct report report = {.sink = sink, .uid = out.uid};
 	int e;
 
-	take_identity(pod, &out.meta);
-	if (!pod->has_metadata || !out.meta.uid[0])
+	take_identity(pod, &out);
+	if (!pod->has_metadata || !out.uid[0])
 		return 1;
 	e = make_lists(pod, arena, report.lists);
 	if (e < 0)
 		return e;
-	take_deletion(pod, &out.meta);
-	take_pod_spec(pod, &out.meta);
-	take_pod_status(&pod->status, &out.meta);
-	take_workload(pod, &out.meta);
+	take_deletion(pod, &out);
+	take_pod_spec(pod, &out);
+	take_pod_status(&pod->status, &out);
+	take_workload(pod, &out);
 	if (has_all_containers(pod, report.lists))
-		out.meta.known |= META_POD_CONTAINERS;
-	sink->pod(sink->userdata, &out);
+		out.known |= META_POD_CONTAINERS;
+	sink->pod(sink->userdata, &out, pod);
 	for (size_t i = 0; i < LISTS; i++)
 		report_list(&report, &report.lists[i]);
 	return 0;

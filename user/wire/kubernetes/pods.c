@@ -202,13 +202,9 @@ struct podjson *podjson_free(struct podjson *walk)
 	return NULL;
 }
 
-void podjson_get_list(const struct podjson *walk, struct podjson_list *ret)
+const struct podjson_list *podjson_list(const struct podjson *walk)
 {
-	*ret = walk->list;
-	if (!walk->listed) {
-		ret->version = 0;
-		ret->partial = false;
-	}
+	return &walk->list;
 }
 
 static bool names(const struct podjson *walk, size_t from, size_t to, const char *quoted)
@@ -282,8 +278,10 @@ static int finish(struct podjson *walk, const struct podjson_sink *sink)
 	walk->in.at = end;
 	if (walk->listed ? walk->kind_other : walk->kind_list)
 		return -EBADMSG;
-	if (!walk->listed)
+	if (!walk->listed) {
+		walk->list = (struct podjson_list){};
 		r = report_and_count(walk, walk->outer, sink);
+	}
 	if (r == 0 && !walk->listed && walk->list.pods == 0)
 		return -EBADMSG;
 	walk->place = AT_END;
@@ -449,19 +447,19 @@ int podpage_path(struct buf *out, const char *node, const char *next)
 	return buf_error(out);
 }
 
-static int read_next(const json_t *list, struct podpage *page)
+static int read_next(const json_t *list, char ret[static PODPAGE_CONTINUE_MAX])
 {
 	const json_t *value = apijson_get(apijson_get(list, "metadata"), "continue");
 	const char *next = value ? json_string_value(value) : "";
 	size_t n = next ? strlen(next) : 0;
 
-	if (!next || n >= sizeof(page->next) || strspn(next, PLAIN) != n)
+	if (!next || n >= PODPAGE_CONTINUE_MAX || strspn(next, PLAIN) != n)
 		return -EBADMSG;
-	memcpy(page->next, next, n + 1);
+	memcpy(ret, next, n + 1);
 	return 0;
 }
 
-static int count(const json_t *items, struct podpage *page)
+static int count(const json_t *items, size_t *waiting)
 {
 	const json_t *item;
 	size_t i;
@@ -474,17 +472,18 @@ static int count(const json_t *items, struct podpage *page)
 
 		if (r < 0)
 			return r;
-		page->waiting += nodefail_taint_removes(&pod);
+		*waiting += nodefail_taint_removes(&pod);
 	}
 	return 0;
 }
 
-int podpage_read(const char *text, size_t size, struct podpage *ret)
+int podpage_read(const char *text, size_t size, size_t *ret_waiting,
+		 char ret_next[static PODPAGE_CONTINUE_MAX])
 {
 	json_auto_t *list = NULL;
-	struct podpage page = {};
 	struct podread_error error;
 	const json_t *items;
+	size_t waiting = 0;
 	int r = podread_parse(text, size, &list, &error);
 
 	if (r < 0)
@@ -493,11 +492,11 @@ int podpage_read(const char *text, size_t size, struct podpage *ret)
 	/* An empty list of Go's may be null. */
 	if (!items || (!json_is_array(items) && !json_is_null(items)))
 		return -EBADMSG;
-	r = read_next(list, &page);
+	r = count(items, &waiting);
 	if (r == 0)
-		r = count(items, &page);
+		r = read_next(list, ret_next);
 	if (r == 0)
-		*ret = page;
+		*ret_waiting = waiting;
 	return r;
 }
 

@@ -33,22 +33,12 @@
  * that sums of them do not overflow; a negative one is unknown. */
 #define PODJSON_GRACE_MAX 1000000000
 
-struct podjson_pod {
-	struct meta_pod meta; /* source is META_KUBELET */
-	/* The API's image of a static pod, under the static pod's uid. One who may make pods can
-	 * annotate one as such; the kubelet lists static pods themselves and never their mirrors. */
-	bool mirror;
-	/* The time at which this kubelet process first saw the pod, as the kubelet annotates it,
-	 * whatever its source and its maker wrote (recordFirstSeenTime() in
-	 * pkg/kubelet/config/config.go); 0: unknown. A kubelet that starts anew writes another. */
-	int64_t seen_wall_ns;
-};
-
-/* A pod is reported first, then its containers: those of its spec, and what its status says of
- * them. A container that ended and was replaced is reported by its id with how it ended. */
+/* A pod is reported first, with what it was made of, then its containers: those of its spec, and
+ * what its status says of them. A container that ended and was replaced is reported by its id with
+ * how it ended. Each has META_KUBELET as its source; a mirror has the static pod's uid. */
 struct podjson_sink {
 	void *userdata;
-	void (*pod)(void *userdata, const struct podjson_pod *pod);
+	void (*pod)(void *userdata, const struct meta_pod *meta, const struct podobj_pod *pod);
 	void (*container)(void *userdata, const struct meta_container *container);
 	/* NULL, or called instead of the two above: each object as it is written, whatever is in it
 	 * and however long it is. */
@@ -78,25 +68,23 @@ struct podjson_list {
 	bool partial;	  /* metadata.continue: there are more pods than these */
 };
 
-void podjson_get_list(const struct podjson *walk, struct podjson_list *ret);
+const struct podjson_list *podjson_list(const struct podjson *walk);
 
 /* One page of the API's list of a node's pods. */
 
 #define PODPAGE_LIMIT	     50 /* pods: about 1 MB, where each has 20 KiB */
 #define PODPAGE_CONTINUE_MAX 512
 
-struct podpage {
-	size_t waiting;			 /* pods that the out-of-service taint is to remove */
-	char next[PODPAGE_CONTINUE_MAX]; /* names the page after this one; "": it is the last */
-};
-
 /* The path and query of the page that next names; node and next are as they were checked.
  * buf_error(). */
 int podpage_path(struct buf *out, const char *node, const char *next);
 
-/* 0; -EBADMSG for what is no such list, or names a next page in a way that no path may have;
- * -E2BIG, -EINVAL, -ENOMEM. A pod that cannot be read is an error, as it may be one that waits. */
-int podpage_read(const char *text, size_t size, struct podpage *ret);
+/* How many pods of the page the out-of-service taint is to remove, and what names the page after it;
+ * "": it is the last. 0; -EBADMSG for what is no such list, or names a next page in a way that no
+ * path may have; -E2BIG, -EINVAL, -ENOMEM. A pod that cannot be read is an error, as it may be one
+ * that waits. */
+int podpage_read(const char *text, size_t size, size_t *ret_waiting,
+		 char ret_next[static PODPAGE_CONTINUE_MAX]);
 
 /*
  * Pods as the kubelet's pods API carries them (KEP-4188): the core/v1 Pod in Kubernetes' protobuf,

@@ -472,6 +472,11 @@ void expo_u64(struct expo *expo, const struct expo_label *labels, size_t n_label
 	expo_decimal(expo, labels, n_labels, value, 0);
 }
 
+void expo_count(struct expo *expo, const char *label, const char *of, uint64_t value)
+{
+	expo_u64(expo, &(struct expo_label){label, of}, 1, value);
+}
+
 void expo_decimal(struct expo *expo, const struct expo_label *labels, size_t n_labels,
 		  uint64_t units, unsigned int decimals)
 {

@@ -15,7 +15,7 @@
 #include "core/metrics/exemplar.h"
 #include "core/metrics/histogram.h"
 
-enum expo_format { EXPO_TEXT, EXPO_OPENMETRICS, EXPO_PROTOBUF };
+enum expo_format { EXPO_TEXT, EXPO_OPENMETRICS, EXPO_PROTOBUF, EXPO_FORMAT_COUNT };
 
 enum expo_type { EXPO_COUNTER, EXPO_GAUGE, EXPO_HISTOGRAM, EXPO_INFO, EXPO_UNKNOWN };
 
@@ -49,6 +49,8 @@ void expo_family(struct expo *expo, const struct expo_family *family);
 
 /* One sample of a family that is no histogram. */
 void expo_u64(struct expo *expo, const struct expo_label *labels, size_t n_labels, uint64_t value);
+/* The same with one label. */
+void expo_count(struct expo *expo, const char *label, const char *of, uint64_t value);
 /* The same, of units / 10^decimals, exactly and without superfluous zeros. */
 void expo_decimal(struct expo *expo, const struct expo_label *labels, size_t n_labels,
 		  uint64_t units, unsigned int decimals);

@@ -52,11 +52,8 @@ static void add_refused(struct expo *expo, const struct metrics *metrics)
 	};
 
 	expo_family(expo, &family);
-	for (size_t i = 0; i < LEN(refused); i++) {
-		struct expo_label label = {"reason", refused[i].reason};
-
-		expo_u64(expo, &label, 1, refused[i].count);
-	}
+	for (size_t i = 0; i < LEN(refused); i++)
+		expo_count(expo, "reason", refused[i].reason, refused[i].count);
 }
 
 /*
@@ -158,11 +155,8 @@ static void add_cost(struct expo *expo, const struct metrics *metrics)
 	if (metrics->budget_ppm)
 		expo_decimal(expo, NULL, 0, metrics->budget_ppm, MILLIONTHS);
 	expo_family(expo, &shed);
-	for (enum shed what = SHED_NOTHING + 1; what < SHED_COUNT; what++) {
-		struct expo_label label = {"what", shed_name(what)};
-
-		expo_u64(expo, &label, 1, metrics->shed >= what);
-	}
+	for (enum shed what = SHED_NOTHING + 1; what < SHED_COUNT; what++)
+		expo_count(expo, "what", shed_name(what), metrics->shed >= what);
 }
 
 /*
@@ -206,7 +200,7 @@ static void add_split(struct expo *expo, const struct expo_family *family, const
 {
 	expo_family(expo, family);
 	for (int i = 0; i < 2; i++)
-		expo_u64(expo, &(struct expo_label){"static", is_static[i]}, 1, values[i]);
+		expo_count(expo, "static", is_static[i], values[i]);
 }
 
 static void add_transitions(struct expo *expo, const uint64_t *states)
@@ -216,8 +210,7 @@ static void add_transitions(struct expo *expo, const uint64_t *states)
 
 	expo_family(expo, &family);
 	for (int state = POD_STAGE_SYNC; state <= POD_STAGE_FINISHED; state++)
-		expo_u64(expo, &(struct expo_label){"state", pod_stage_name((enum pod_stage)state)},
-			 1, states[state]);
+		expo_count(expo, "state", pod_stage_name((enum pod_stage)state), states[state]);
 }
 
 static void add_discrepancies(struct expo *expo, const uint64_t *counts)
@@ -228,11 +221,8 @@ static void add_discrepancies(struct expo *expo, const uint64_t *counts)
 		"the kernel observed, by kind."};
 
 	expo_family(expo, &family);
-	for (int kind = 0; kind < DISCREPANCY_COUNT; kind++) {
-		struct expo_label label = {"kind", discrepancy_name((enum discrepancy)kind)};
-
-		expo_u64(expo, &label, 1, counts[kind]);
-	}
+	for (int kind = 0; kind < DISCREPANCY_COUNT; kind++)
+		expo_count(expo, "kind", discrepancy_name((enum discrepancy)kind), counts[kind]);
 }
 
 static void add_pods(struct expo *expo, const struct metrics *metrics)
@@ -338,12 +328,10 @@ static void add_shutdown(struct expo *expo, const struct metrics_shutdown *shutd
 	add_times(expo, shutdown);
 	add_group_pods(expo, shutdown);
 	expo_family(expo, &ready);
-	for (int i = 0; i < METRICS_READY_COUNT; i++) {
-		struct expo_label label = {"condition", conditions[i]};
-
+	for (int i = 0; i < METRICS_READY_COUNT; i++)
 		if (shutdown->ready[i] != METRICS_READY_ABSENT)
-			expo_u64(expo, &label, 1, shutdown->ready[i] == METRICS_READY_YES);
-	}
+			expo_count(expo, "condition", conditions[i],
+				   shutdown->ready[i] == METRICS_READY_YES);
 }
 
 /* The families of the daemon itself, and all in order. */
@@ -493,12 +481,10 @@ static void add_sources(struct expo *expo, const struct metrics *metrics)
 		"Names of pods and containers looked for, by where and with what result."};
 
 	expo_family(expo, &up);
-	for (int i = META_NONE + 1; i < META_SOURCE_COUNT; i++) {
-		struct expo_label label = {"source", meta_source_name((enum meta_source)i)};
-
+	for (int i = META_NONE + 1; i < META_SOURCE_COUNT; i++)
 		if (metrics->sources[i].asked)
-			expo_u64(expo, &label, 1, metrics->sources[i].up);
-	}
+			expo_count(expo, "source", meta_source_name((enum meta_source)i),
+				   metrics->sources[i].up);
 	expo_family(expo, &lookups);
 	for (int i = META_NONE + 1; i < META_SOURCE_COUNT; i++)
 		if (metrics->sources[i].asked)
@@ -516,8 +502,8 @@ static void add_described(struct expo *expo, const struct engine_stats *stats)
 		"Descriptions of pods and containers for which there was no room."};
 
 	expo_family(expo, &entries);
-	expo_u64(expo, &(struct expo_label){"kind", "pod"}, 1, stats->pods_described);
-	expo_u64(expo, &(struct expo_label){"kind", "container"}, 1, stats->containers_described);
+	expo_count(expo, "kind", "pod", stats->pods_described);
+	expo_count(expo, "kind", "container", stats->containers_described);
 	add_one(expo, &refused, stats->names_refused);
 }
 
@@ -587,11 +573,8 @@ static void add_http(struct expo *expo, const struct metrics *metrics)
 	static const char *const classes[] = {"2xx", "3xx", "4xx", "5xx"};
 
 	expo_family(expo, &family);
-	for (size_t i = 0; i < LEN(classes); i++) {
-		struct expo_label label = {"code", classes[i]};
-
-		expo_u64(expo, &label, 1, metrics->http_requests[i + 2]);
-	}
+	for (size_t i = 0; i < LEN(classes); i++)
+		expo_count(expo, "code", classes[i], metrics->http_requests[i + 2]);
 	add_plain(expo, metrics, connections, LEN(connections));
 }
 
@@ -613,11 +596,8 @@ static void add_control(struct expo *expo, const struct metrics *metrics)
 	if (!metrics->control.on)
 		return;
 	expo_family(expo, &family);
-	for (size_t i = 0; i < LEN(results); i++) {
-		struct expo_label label = {"result", results[i].result};
-
-		expo_u64(expo, &label, 1, results[i].count);
-	}
+	for (size_t i = 0; i < LEN(results); i++)
+		expo_count(expo, "result", results[i].result, results[i].count);
 }
 
 static void add_config(struct expo *expo, const struct metrics *metrics)

@@ -55,8 +55,11 @@ struct metrics_control {
 
 /* The file that a restart goes on from. */
 struct metrics_checkpoint {
-	bool on; /* false: there is none, left out */
-	uint64_t bytes, writes, failed, dropped;
+	bool on;	  /* false: there is none, left out */
+	uint64_t bytes;	  /* of the file, now */
+	uint64_t writes;  /* that succeeded */
+	uint64_t failed;  /* that did not */
+	uint64_t dropped; /* records that would not be repeated, because readers are far behind */
 };
 
 #define METRICS_GROUPS_MAX OBS_RANGES_MAX

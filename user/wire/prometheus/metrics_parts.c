@@ -91,11 +91,9 @@ static void add_stops(struct expo *expo, const struct series_stats *stats)
 		"Stops in graced_container_stops_total, of all containers together, by outcome."};
 
 	expo_family(expo, &family);
-	for (int outcome = 0; outcome < OUTCOME_COUNT; outcome++) {
-		struct expo_label label = {"outcome", outcome_name((enum outcome)outcome)};
-
-		expo_u64(expo, &label, 1, stats->stops[outcome]);
-	}
+	for (int outcome = 0; outcome < OUTCOME_COUNT; outcome++)
+		expo_count(expo, "outcome", outcome_name((enum outcome)outcome),
+			   stats->stops[outcome]);
 }
 
 static void add_incomplete(struct expo *expo, const struct series_stats *stats)
@@ -107,11 +105,8 @@ static void add_incomplete(struct expo *expo, const struct series_stats *stats)
 		"sandbox-guessed alone."};
 
 	expo_family(expo, &family);
-	for (int gap = 0; gap < GAP_COUNT; gap++) {
-		struct expo_label label = {"gap", gap_name((enum gap)gap)};
-
-		expo_u64(expo, &label, 1, stats->incomplete[gap]);
-	}
+	for (int gap = 0; gap < GAP_COUNT; gap++)
+		expo_count(expo, "gap", gap_name((enum gap)gap), stats->incomplete[gap]);
 }
 
 /* A line for each reason from the start, and none for each container. */
@@ -123,11 +118,9 @@ static void add_unheard(struct expo *expo, const struct series_stats *stats)
 		"why."};
 
 	expo_family(expo, &family);
-	for (int reason = UNHEARD_NONE + 1; reason < UNHEARD_COUNT; reason++) {
-		struct expo_label label = {"reason", unheard_name((enum unheard)reason)};
-
-		expo_u64(expo, &label, 1, stats->unheard[reason]);
-	}
+	for (int reason = UNHEARD_NONE + 1; reason < UNHEARD_COUNT; reason++)
+		expo_count(expo, "reason", unheard_name((enum unheard)reason),
+			   stats->unheard[reason]);
 }
 
 /* Each pair from the start: a first event is seen. */
@@ -161,9 +154,8 @@ static void add_terminations(struct expo *expo, const struct series_stats *stats
 	expo_family(expo, &family);
 	for (int trigger = POD_TRIGGER_NONE; trigger < POD_TRIGGER_COUNT; trigger++) {
 		const char *name = pod_trigger_name((enum pod_trigger)trigger);
-		struct expo_label label = {"trigger", name ? name : "unknown"};
 
-		expo_u64(expo, &label, 1, stats->terminations[trigger]);
+		expo_count(expo, "trigger", name ? name : "unknown", stats->terminations[trigger]);
 	}
 }
 
@@ -191,12 +183,10 @@ void metrics_containers_write_absorbed(struct expo *expo, const struct series_st
 		"graced_series_limit was reached."};
 
 	expo_family(expo, &family);
-	for (int i = 0; i < SERIES_FAMILY_COUNT; i++) {
-		struct expo_label label = {"metric", series_family_name((enum series_family)i)};
-
+	for (int i = 0; i < SERIES_FAMILY_COUNT; i++)
 		if (i != SERIES_HEARS && i != SERIES_WORKLOAD)
-			expo_u64(expo, &label, 1, stats->absorbed[i]);
-	}
+			expo_count(expo, "metric", series_family_name((enum series_family)i),
+				   stats->absorbed[i]);
 }
 
 /* --- how earlier boots ended ------------------------------------------------------------------ */
@@ -204,11 +194,9 @@ void metrics_containers_write_absorbed(struct expo *expo, const struct series_st
 static void add_word(struct expo *expo, const struct expo_family *family, const char *key,
 		     const char *word)
 {
-	struct expo_label label = {key, word};
-
 	expo_family(expo, family);
 	if (word)
-		expo_u64(expo, &label, 1, 1);
+		expo_count(expo, key, word, 1);
 }
 
 static void add_last_outcomes(struct expo *expo, const struct bootlog_shutdown *s)
@@ -219,11 +207,8 @@ static void add_last_outcomes(struct expo *expo, const struct bootlog_shutdown *
 		"boot and the end of graced, by outcome."};
 
 	expo_family(expo, &family);
-	for (int i = 0; i < OUTCOME_COUNT && s->announced_ns; i++) {
-		struct expo_label label = {"outcome", outcome_name((enum outcome)i)};
-
-		expo_u64(expo, &label, 1, s->outcomes[i]);
-	}
+	for (int i = 0; i < OUTCOME_COUNT && s->announced_ns; i++)
+		expo_count(expo, "outcome", outcome_name((enum outcome)i), s->outcomes[i]);
 }
 
 static void add_last_shutdown(struct expo *expo, const struct bootlog *log)
@@ -258,8 +243,8 @@ static void add_last_alive(struct expo *expo, const struct bootlog *log)
 
 	metrics_add_wall(expo, &seen, log->saved_wall_ns);
 	expo_family(expo, &alive);
-	expo_u64(expo, &(struct expo_label){"kind", "pod"}, 1, log->pods.total);
-	expo_u64(expo, &(struct expo_label){"kind", "container"}, 1, log->containers.total);
+	expo_count(expo, "kind", "pod", log->pods.total);
+	expo_count(expo, "kind", "container", log->containers.total);
 }
 
 void metrics_boot_write(struct expo *expo, const struct metrics_boot *boot)
@@ -300,11 +285,8 @@ static void add_events(struct expo *expo, const struct api_events *events)
 	if (!events->on)
 		return;
 	expo_family(expo, &family);
-	for (int i = 0; i < API_EVENT_COUNT; i++) {
-		struct expo_label label = {"result", results[i]};
-
-		expo_u64(expo, &label, 1, events->results[i]);
-	}
+	for (int i = 0; i < API_EVENT_COUNT; i++)
+		expo_count(expo, "result", results[i], events->results[i]);
 }
 
 static void add_writes(struct expo *expo, const struct shutdown_statuses *counts)
@@ -316,11 +298,9 @@ static void add_writes(struct expo *expo, const struct shutdown_statuses *counts
 		"server did not decide in time)."};
 
 	expo_family(expo, &family);
-	for (int i = 0; i < SHUTDOWN_WRITE_COUNT; i++) {
-		struct expo_label label = {"result", shutdown_write_name((enum shutdown_write)i)};
-
-		expo_u64(expo, &label, 1, counts->writes[i]);
-	}
+	for (int i = 0; i < SHUTDOWN_WRITE_COUNT; i++)
+		expo_count(expo, "result", shutdown_write_name((enum shutdown_write)i),
+			   counts->writes[i]);
 }
 
 static void add_withheld(struct expo *expo, const struct shutdown_statuses *counts)
@@ -331,12 +311,9 @@ static void add_withheld(struct expo *expo, const struct shutdown_statuses *coun
 		"unnamed, kubelet (it may still write, or start containers), or late."};
 
 	expo_family(expo, &family);
-	for (int i = 0; i < SHUTDOWN_WITHHELD_COUNT; i++) {
-		struct expo_label label = {"reason",
-					   shutdown_withheld_name((enum shutdown_withheld)i)};
-
-		expo_u64(expo, &label, 1, counts->withheld[i]);
-	}
+	for (int i = 0; i < SHUTDOWN_WITHHELD_COUNT; i++)
+		expo_count(expo, "reason", shutdown_withheld_name((enum shutdown_withheld)i),
+			   counts->withheld[i]);
 }
 
 void metrics_api_write(struct expo *expo, const struct api_metrics *api)

@@ -19,8 +19,8 @@
 	GRID_AT(add_priority, struct podobj_pod, priority), \
 		GRID_KNOWN(struct podobj_pod, has_priority), .number = true
 #define GRACE                                             \
-	GRID_AT(add_seconds, struct podobj_pod, grace_s), \
-		GRID_KNOWN(struct podobj_pod, has_grace), .number = true
+	GRID_AT(add_seconds, struct podobj_pod, grace.s), \
+		GRID_KNOWN(struct podobj_pod, grace.set), .number = true
 
 static void add_pod(struct grid_cell *cell, const void *value)
 {
@@ -98,7 +98,7 @@ static void add_owner(struct grid_cell *cell, const void *row)
 {
 	const struct nodeplan_pod *p = row;
 
-	grid_text(cell, p->dies.maker == NODEFAIL_STATIC ? "static" : p->pod->owner_kind);
+	grid_text(cell, p->dies.maker == NODEFAIL_STATIC ? "static" : p->pod->owner.kind);
 }
 
 static void add_moment(struct grid_cell *cell, const void *value)
@@ -142,7 +142,7 @@ static const struct grid_column dies_columns[] = {
 	{"pod", .of = pod_of, .add = add_pod, GRID_NAME},
 	{"uid", .of = pod_of, UID},
 	{"owner", .add = add_owner},
-	{"owner-name", .of = pod_of, GRID_TEXT(struct podobj_pod, owner), .wide = true},
+	{"owner-name", .of = pod_of, GRID_TEXT(struct podobj_pod, owner.name), .wide = true},
 	{"unready", GRID_AT(add_moment, struct nodeplan_pod, dies.unready), .number = true},
 	{"asked", .add = add_asked_at, .number = true},
 	{"replaced", .add = add_replaced, .number = true},

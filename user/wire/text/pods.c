@@ -7,39 +7,39 @@
 #include "base/time.h"
 #include "wire/text/table.h"
 
-static void add_pod(struct grid_cell *cell, const void *value)
+static void add_pod(struct grid_cell *cell, const void *row)
 {
-	const struct podview *v = value;
+	const struct podview *r = row;
 
-	if (v->namespace_ && v->name) {
-		grid_text(cell, v->namespace_);
+	if (r->namespace_ && r->name) {
+		grid_text(cell, r->namespace_);
 		buf_addc(cell->text, '/');
 	}
-	grid_text(cell, v->name ? v->name : v->uid);
+	grid_text(cell, r->name ? r->name : r->uid);
 }
 
 static void add_workload(struct grid_cell *cell, const void *row)
 {
-	const struct pods_record *r = row;
+	const struct podview *r = row;
 
-	grid_text(cell, r->container.known ? r->container.workload : r->view.workload);
+	grid_text(cell, r->container.known ? r->container.workload : r->workload);
 }
 
 static void add_state(struct grid_cell *cell, const void *row)
 {
-	const struct pods_record *r = row;
+	const struct podview *r = row;
 
-	grid_text(cell, pods_record_state(r));
-	if (r->gone || r->view.stage == POD_STAGE_FINISHED)
+	grid_text(cell, podview_state(r));
+	if (r->gone || r->stage == POD_STAGE_FINISHED)
 		cell->style = GRID_DIM;
-	else if (r->view.stage != POD_STAGE_SYNC)
+	else if (r->stage != POD_STAGE_SYNC)
 		cell->style = GRID_WARN;
 }
 
 static void add_since(struct grid_cell *cell, const void *row)
 {
-	const struct pods_record *r = row;
-	uint64_t since_ns = r->gone ? 0 : r->view.since_ns, age_ns;
+	const struct podview *r = row;
+	uint64_t since_ns = r->gone ? 0 : r->since_ns, age_ns;
 	char text[DURATION_SIZE];
 
 	if (!since_ns)
@@ -51,22 +51,21 @@ static void add_since(struct grid_cell *cell, const void *row)
 
 static void add_running(struct grid_cell *cell, const void *row)
 {
-	const struct pods_record *r = row;
-	const struct podview *v = &r->view;
+	const struct podview *r = row;
 
 	if (r->container.known)
 		return;
-	buf_printf(cell->text, "%u/%u", v->running, v->containers);
-	cell->key = v->running;
+	buf_printf(cell->text, "%u/%u", r->running, r->containers);
+	cell->key = r->running;
 }
 
 static void add_left(struct grid_cell *cell, const void *row)
 {
-	const struct pods_record *r = row;
+	const struct podview *r = row;
 	char text[DURATION_SIZE];
 	int64_t left;
 
-	if (r->gone || !pods_record_left(r, &left))
+	if (r->gone || !podview_left(r, &left))
 		return;
 	if (left < 0) {
 		cell->style = GRID_BAD;
@@ -83,15 +82,14 @@ static void add_ready(struct grid_cell *cell, const void *value)
 
 static void add_marks(struct grid_cell *cell, const void *row)
 {
-	const struct pods_record *r = row;
-	bool orphan = pods_record_is_orphan(r), differs = r->view.discrepancies;
+	const struct podview *r = row;
+	bool orphan = podview_is_orphan(r), differs = r->discrepancies;
 	const struct {
 		bool has;
 		const char *word;
 	} marks[] = {
-		{differs, "differs"},		{orphan, "orphan"},
-		{r->view.deleting, "deleting"}, {r->view.is_static, "static"},
-		{r->view.waiting, "waiting"},
+		{differs, "differs"},	  {orphan, "orphan"},	   {r->deleting, "deleting"},
+		{r->is_static, "static"}, {r->waiting, "waiting"},
 	};
 	const char *separator = "";
 
@@ -105,27 +103,25 @@ static void add_marks(struct grid_cell *cell, const void *row)
 }
 
 static const struct grid_column columns[] = {
-	{"pod", GRID_AT(add_pod, struct pods_record, view), .typical = 32, GRID_NAME,
-	 .optional = true},
-	{"uid", GRID_TEXT(struct pods_record, view.uid), .typical = 36, .wide = true,
-	 .optional = true},
-	{"namespace", GRID_TEXT(struct pods_record, container.namespace_), .optional = true},
-	{"container", GRID_AT(table_add_subject, struct pods_record, container), .typical = 16,
+	{"pod", .add = add_pod, .typical = 32, GRID_NAME, .optional = true},
+	{"uid", GRID_TEXT(struct podview, uid), .typical = 36, .wide = true, .optional = true},
+	{"namespace", GRID_TEXT(struct podview, container.namespace_), .optional = true},
+	{"container", GRID_AT(table_add_subject, struct podview, container), .typical = 16,
 	 GRID_NAME, .optional = true},
-	{"id", GRID_AT(grid_add_id, struct pods_record, container.id), .typical = 12, .wide = true,
+	{"id", GRID_AT(grid_add_id, struct podview, container.id), .typical = 12, .wide = true,
 	 .optional = true},
-	{"image", GRID_TEXT(struct pods_record, container.image), .optional = true},
+	{"image", GRID_TEXT(struct podview, container.image), .optional = true},
 	{"workload", .add = add_workload, .typical = 16, .wide = true, .optional = true},
-	{"qos", GRID_WORD(struct pods_record, view.qos, cgpath_qos_name), .typical = 10,
-	 .wide = true, .optional = true},
+	{"qos", GRID_WORD(struct podview, qos, cgpath_qos_name), .typical = 10, .wide = true,
+	 .optional = true},
 	{"state", .add = add_state, .typical = 11},
 	{"since", .add = add_since, .typical = 6, .number = true, .runs = true},
 	{"running", .add = add_running, .number = true, .optional = true},
-	{"grace", GRID_AT(grid_add_duration, struct pods_record, view.grace_ns), .number = true,
+	{"grace", GRID_AT(grid_add_duration, struct podview, grace_ns), .number = true,
 	 .optional = true},
 	{"left", .add = add_left, .typical = 6, .number = true, .runs = true, .optional = true},
-	{"ready", GRID_AT(add_ready, struct pods_record, view.ready),
-	 GRID_KNOWN(struct pods_record, view.ready_known), .optional = true},
+	{"ready", GRID_AT(add_ready, struct podview, ready),
+	 GRID_KNOWN(struct podview, ready_known), .optional = true},
 	{"marks", .add = add_marks, .least = 8, .continues = true, .optional = true},
 };
 

@@ -6,7 +6,7 @@
 #include "wire/json/pods.h"
 #include "wire/text/grid.h"
 
-/* Its rows are struct pods_record. */
+/* Its rows are struct podview. */
 extern const struct grid_table pods_table;
 
 #endif

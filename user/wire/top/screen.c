@@ -288,7 +288,7 @@ static void put_note(struct pen *pen, enum grid_style style, const char *text)
 static void row_stopping(struct pen *pen, size_t i)
 {
 	const struct top_data *d = top_data(pen->top);
-	const struct top_stopping *s = &d->stopping[i];
+	const struct top_stop *s = &d->stopping[i];
 	int64_t left_ns = (int64_t)(s->deadline_ns - d->now_ns);
 	enum grid_style style = left_style(left_ns, s->grace_ns);
 	char signal[SIGNAME_SIZE], left[CELL_SIZE] = "";
@@ -298,7 +298,7 @@ static void row_stopping(struct pen *pen, size_t i)
 	else
 		style = GRID_PLAIN;
 	cell(pen, s->deaf ? GRID_ALARM : GRID_PLAIN, s->name);
-	cell_clock(pen, s->asked_ns);
+	cell_clock(pen, s->at_ns);
 	cell(pen, GRID_PLAIN, signame_format(s->signal, signal));
 	cell(pen, GRID_PLAIN, s->by);
 	cell_clock(pen, s->deadline_ns);
@@ -309,7 +309,7 @@ static void row_stopping(struct pen *pen, size_t i)
 
 static void row_stopped(struct pen *pen, size_t i)
 {
-	const struct top_stopped *s = &top_data(pen->top)->stopped[i];
+	const struct top_stop *s = &top_data(pen->top)->stopped[i];
 	const char *cause = cause_name(s->cause), *note = note_of(false, s->reason);
 	bool cut = s->badness == 1; /* it ended well, and a process of it did not */
 	char margin[CELL_SIZE] = "";

@@ -16,7 +16,6 @@
 #define ID1    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID2    "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 #define SECOND 1000000000ull
-#define UNTOLD UINT64_MAX
 #define TASKS  "run/io.containerd.runtime.v2.task"
 #define DOCKER "docker/containers/" ID1
 #define PODMAN "storage/overlay-containers"

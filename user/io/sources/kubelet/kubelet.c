@@ -227,18 +227,15 @@ static void mark_found(struct source_kubelet *k, const char *uid)
  * is, as where the database was restored. */
 static bool is_behind(const struct source_kubelet *k)
 {
-	struct podjson_list list;
+	uint64_t version = k->walk ? podjson_list(k->walk)->version : 0;
 
-	if (!k->walk)
-		return false;
-	podjson_get_list(k->walk, &list);
-	return list.version && list.version < k->version && k->behind < BEHIND_MAX;
+	return version && version < k->version && k->behind < BEHIND_MAX;
 }
 
-static void on_pod(void *userdata, const struct podjson_pod *pod)
+static void on_pod(void *userdata, const struct meta_pod *reported, const struct podobj_pod *pod)
 {
 	struct source_kubelet *k = userdata;
-	struct meta_pod meta = pod->meta;
+	struct meta_pod meta = *reported;
 	bool left = k->streaming && source_known_has_left(&k->known, meta.uid);
 
 	/* Whether it came back is for a list to say. */
@@ -304,18 +301,17 @@ static void start_comparing(struct source_kubelet *k)
 static void begin_comparing(struct source_kubelet *k)
 {
 	bool behind = is_behind(k);
-	struct podjson_list list;
+	uint64_t version = podjson_list(k->walk)->version;
 
-	podjson_get_list(k->walk, &list);
 	k->behind = behind ? k->behind + 1 : 0;
-	if (behind || list.partial) {
+	if (behind || podjson_list(k->walk)->partial) {
 		end_walk(k);
 		go_down(k, "%s",
 			behind ? "its list is older than the one before"
 			       : "its list goes on elsewhere (continue)");
 		return;
 	}
-	k->version = list.version;
+	k->version = version;
 	start_comparing(k);
 }
 
@@ -325,7 +321,7 @@ static void finish(struct source_kubelet *k)
 	struct podjson_list counts = k->counts;
 
 	if (k->walk)
-		podjson_get_list(k->walk, &counts);
+		counts = *podjson_list(k->walk);
 	end_walk(k);
 	k->comparing = false;
 	if (k->stream)
@@ -351,18 +347,17 @@ static void on_gone(void *userdata, const char *uid)
 
 static void give_up(struct source_kubelet *k, int error)
 {
-	struct podjson_list counts;
+	uint64_t pods = podjson_list(k->walk)->pods;
 	size_t len = k->reply_len;
 
-	podjson_get_list(k->walk, &counts);
 	end_walk(k);
 	if (error == -ENOMEM)
 		go_down(k, "there is no memory for its answer");
-	else if (counts.pods == 0)
+	else if (pods == 0)
 		go_down(k, "its answer of %zu bytes is no list of pods", len);
 	else
 		go_down(k, "its list of pods breaks off after %llu of them",
-			(unsigned long long)counts.pods);
+			(unsigned long long)pods);
 }
 
 /* A turn of the loop's worth of the answer. */
