@@ -3,8 +3,10 @@
 #include "lib/runtime/pods.h"
 
 #include "lib/claim.h"
+#include "lib/patience.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 int runtime_pods_open(struct runtime_pods *pods, const char *what, const char *const *args)
 {
@@ -71,6 +73,19 @@ void runtime_pods_start(struct runtime_pods *pods, struct runtime_pod *pod,
 	expect(pods, runtime_cri_start(pods->cri, container->id), "the container does not start");
 }
 
+/* One that did not end by the runtime's interface is running to that until it has read of its exit,
+ * and is not removed before. */
+static int remove_ended(struct runtime_cri *cri, const char *id)
+{
+	int r = runtime_cri_remove(cri, id);
+
+	for (int ms = 0; r && ms < PATIENCE_MS; ms += 100) {
+		usleep(100000);
+		r = runtime_cri_remove(cri, id);
+	}
+	return r;
+}
+
 void runtime_pods_end(struct runtime_pods *pods, const struct runtime_pod *pod,
 		      const struct runtime_container *container, unsigned int grace_s)
 {
@@ -78,7 +93,7 @@ void runtime_pods_end(struct runtime_pods *pods, const struct runtime_pod *pod,
 	/* A kubelet keeps a container that has ended for longer than graced needs for its names. */
 	tracer_await(pods->stage.tracer,
 		     &(struct tracer_want){.type = "stop", .id = container->id});
-	expect(pods, runtime_cri_remove(pods->cri, container->id), "remove");
+	expect(pods, remove_ended(pods->cri, container->id), "remove");
 	expect(pods, runtime_cri_stop_pod(pods->cri, pod->id), "stop the sandbox");
 	expect(pods, runtime_cri_remove_pod(pods->cri, pod->id), "remove the sandbox");
 }
