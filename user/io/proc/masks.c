@@ -142,11 +142,14 @@ static uint64_t read_ran(int task, const char *tid)
 	return fd_read_into(task, path, text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
 }
 
+/* Who has run for less may have lost the CPU on its way out of there. */
+#define WAKING_NS 50000
+
 /* Whether it may be woken in sigtimedwait(2), and have no CPU yet. */
 static bool may_be_waking(const struct audit_run *before, const struct audit_run *now)
 {
 	return now->ran_ns && now->sleeps &&
-	       (now->ran_ns == before->ran_ns || now->sleeps != before->sleeps);
+	       (now->ran_ns - before->ran_ns < WAKING_NS || now->sleeps != before->sleeps);
 }
 
 static void look_at_running(int task, const char *tid, uint64_t sleeps, struct audit_facts *f)
