@@ -114,7 +114,7 @@ static bool is_there(const struct recorders *r, enum metrics_sink_type type)
 	return type == METRICS_JOURNAL ? r->journal != NULL : r->lines[type] != NULL;
 }
 
-/* Of one that is there. */
+/* The sink is there. */
 static struct line_stats stats_of(const struct recorders *r, enum metrics_sink_type type)
 {
 	struct line_stats stats;

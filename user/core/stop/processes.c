@@ -202,7 +202,7 @@ static struct process *add(struct cgmap *map, struct stop *stop, struct processe
 		stop->record_lost = true;
 		return NULL;
 	} else if (!stopped && stop->exit_seen && process_concerns(stop, oldest(all))) {
-		/* What ends after init explains nothing that nobody asked for. */
+		/* Nobody asked init to end: what ends after it is no reason for that. */
 		return NULL;
 	} else {
 		p = replace(map, stop, all);

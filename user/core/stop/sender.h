@@ -32,9 +32,9 @@ void sender_judge(const struct cgmap *map, const struct obs_signal *sig,
 
 void sender_done(struct cgmap *map, struct sender *sender);
 
-/* Whether a program of that name, executable or comm, gives what it asks to stop a grace period,
- * whoever runs it. Anybody may give a program such a name, so a user's own runtime or systemd is
- * not taken for a manager; but it is not said to have given no grace period, either. */
+/* Whether a program of that name (executable or comm) usually gives a grace period, whoever runs
+ * it. A user may run one, or another program by that name: it is no manager, but nobody says that
+ * it gave no grace period, either. */
 bool sender_may_manage(const char *name);
 
 /* Whether it is a daemon of the host that kills where memory runs short, before the kernel does. */

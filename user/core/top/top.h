@@ -35,11 +35,11 @@ struct top_stop {
 	char by[TOP_WHO_SIZE]; /* who asked it, with its pid, or who killed it; "": not known */
 	uint64_t at_ns;	       /* when it was asked, or of the exit */
 	enum unheard reason;
-	/* Of one that is under way. */
+	/* While it is under way. */
 	uint32_t signal;		/* 9: it was killed and not asked */
 	uint64_t grace_ns, deadline_ns; /* both 0: the grace period is unknown */
 	bool deaf, killed;
-	/* Of one that is over. */
+	/* When it is over. */
 	enum outcome outcome;
 	enum cause cause;
 	bool took_known, margin_known;

@@ -53,16 +53,16 @@ int procfs_parse_status(const char *text, size_t len, struct procfs_status *ret)
 
 /*
  * Whether an exec has replaced its program, and has yet to close its files: nothing but a stack is
- * mapped. Until these are closed, which a file system that does not answer may prevent, the kernel
- * keeps waiting whoever reads `syscall`, and from Linux 6.18 on also `stat`, `wchan` and its links
- * (exec_update_lock). The functions below do not read these then.
+ * mapped. Who reads its `syscall` then waits (exec_update_lock), and on Linux 6.18.44 also who
+ * reads `stat`, `wchan` or its links: for good if the file system of such a file does not answer.
+ * The functions below do not read these then.
  */
 bool procfs_is_replaced(pid_t pid);
 
-/* tid 0: the process's own, as of its leader. -ESRCH: there is none; -EBUSY: it is replaced. */
+/* Of a thread; tid 0: of the process. -ESRCH: there is none; -EBUSY: procfs_is_replaced(). */
 int procfs_stat(pid_t pid, pid_t tid, struct procfs_stat *ret);
 
-/* -ESRCH: there is no such process; -EBUSY: it is replaced. cgroup_id is copied into *ret. */
+/* -ESRCH: there is no such process; -EBUSY: procfs_is_replaced(). cgroup_id is copied into *ret. */
 int procfs_read(pid_t pid, uint64_t cgroup_id, struct procfs_proc *ret);
 
 /* The inode number of a process's pid namespace; 0: not known. */

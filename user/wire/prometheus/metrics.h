@@ -49,13 +49,13 @@ struct metrics_source {
 
 /* Connections to the control socket. */
 struct metrics_control {
-	bool on; /* false: there is none, left out */
+	bool on; /* false: there is none, and no series */
 	uint64_t answered, refused, failed;
 };
 
 /* The file that a restart goes on from. */
 struct metrics_checkpoint {
-	bool on;	  /* false: there is none, left out */
+	bool on;	  /* false: there is none, and no series */
 	uint64_t bytes;	  /* of the file, now */
 	uint64_t writes;  /* that succeeded */
 	uint64_t failed;  /* that did not */
