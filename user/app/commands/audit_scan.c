@@ -37,7 +37,8 @@
 struct members {
 	struct procfs_proc *list;
 	size_t n, room;
-	size_t met; /* also those that were gone, or could not be read */
+	size_t met;  /* also those that were gone, or could not be read */
+	size_t busy; /* not read, as procfs_is_replaced() */
 };
 
 struct scan {
@@ -62,12 +63,14 @@ static struct describe *describes(const struct audit_list *list, const struct au
 static int take_member(void *userdata, pid_t pid, uint64_t cgroup_id)
 {
 	struct members *members = userdata;
+	int r;
 
 	members->met++;
 	if (!ROOM_FOR_ONE(members->list, members->n, members->room, 16))
 		return -ENOMEM;
-	if (procfs_read(pid, cgroup_id, members->list + members->n) == 0)
-		members->n++;
+	r = procfs_read(pid, cgroup_id, members->list + members->n);
+	members->n += r == 0;
+	members->busy += r == -EBUSY;
 	return 0;
 }
 
@@ -360,8 +363,11 @@ static bool examine(const struct scan *s, const char *path, struct audit_found *
 	owned = members.list;
 	init = procfs_choose_init(members.list, members.n, &rank);
 	/* Processes outside our own pid namespace are not even listed. */
-	if (!init)
-		return !members.met && cgfs_populated(s->cgfs, path);
+	if (!init) {
+		if (members.busy)
+			found->audit.reason = AUDIT_STARTING;
+		return members.busy || (!members.met && cgfs_populated(s->cgfs, path));
+	}
 	found->init = *init;
 	found->facts.shielded = init->proc.ns_pid == 1;
 	found->facts.guessed = rank != GRACED_INIT_PID1;

@@ -86,7 +86,7 @@ static const struct topic topics[ADVICE_TOPICS] = {
 		 "such as SIGTERM.",
 		 "handle it, or set another STOPSIGNAL"},
 	[AUDIT_STARTING] =
-		{"@ is still a stage of the container's runtime, and the program has not begun",
+		{"the program of @ has not begun: a runtime's stage, or an exec, is under way",
 		 "Look again when it has started; --watch does.", "look again when it has started"},
 	[AUDIT_BUSY] =
 		{"every thread of @ blocks $ or is about to wake, one of them perhaps only for a time",
